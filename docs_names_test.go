@@ -172,6 +172,7 @@ var variables = map[string]string{
 	"a":        "Table",
 	"answer":   "Section",
 	"box":      "Box",
+	"c":        "Call",
 	"cmd":      "Cmd",
 	"packages": "Packages",
 	"pool":     "Pool",

@@ -50,9 +50,9 @@ type Folder struct {
 
 var (
 	_ FS         = (*Folder)(nil)
-	_ ChmodFS    = (*Folder)(nil)
-	_ ChtimesFS  = (*Folder)(nil)
-	_ FeaturesFS = (*Folder)(nil)
+	_ chmodFS    = (*Folder)(nil)
+	_ chtimesFS  = (*Folder)(nil)
+	_ featuresFS = (*Folder)(nil)
 )
 
 func newFolder(c core.Core) *Folder {

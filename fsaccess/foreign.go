@@ -34,14 +34,14 @@ type foreign struct {
 func (f *foreign) Base() *core.Shared { return f.sh }
 
 func (f *foreign) Features() core.Features {
-	if v, ok := f.r.(FeaturesFS); ok {
+	if v, ok := f.r.(featuresFS); ok {
 		ft := core.Features(v.Features())
 		ft.Watch = false // no method of FS reports changes
 		return ft
 	}
 	ft := core.Features{Source: f.source, ReadOnly: f.w == nil}
-	_, ft.Chmod = f.r.(ChmodFS)
-	_, ft.Chtimes = f.r.(ChtimesFS)
+	_, ft.Chmod = f.r.(chmodFS)
+	_, ft.Chtimes = f.r.(chtimesFS)
 	ft.FileMove, ft.DirMove = f.w != nil, f.w != nil
 	return ft
 }
@@ -209,7 +209,7 @@ func (f *foreign) Chmod(_ context.Context, name string, mode fs.FileMode) error 
 	if err := core.LinkOn(f.r, name, true); err != nil {
 		return err
 	}
-	if c, ok := f.r.(ChmodFS); ok && f.w != nil {
+	if c, ok := f.r.(chmodFS); ok && f.w != nil {
 		return c.Chmod(name, mode)
 	}
 	return core.ErrUnsupported
@@ -219,7 +219,7 @@ func (f *foreign) Chtimes(_ context.Context, name string, atime, mtime time.Time
 	if err := core.LinkOn(f.r, name, true); err != nil {
 		return err
 	}
-	if c, ok := f.r.(ChtimesFS); ok && f.w != nil {
+	if c, ok := f.r.(chtimesFS); ok && f.w != nil {
 		return c.Chtimes(name, atime, mtime)
 	}
 	return core.ErrUnsupported

@@ -19,6 +19,10 @@ import (
 // new bytes, never a mixture. All changes of one path made through one source run one after
 // the other.
 //
+// A folder of your own may also have Chmod(name string, mode fs.FileMode) error,
+// Chtimes(name string, atime, mtime time.Time) error, and Features() Features. The layers of
+// this package use them.
+//
 // No source of this package follows a symbolic link ([ErrLink]). Policies judge names, so
 // an FS of your own must not follow links either. If it implements [fs.ReadLinkFS], this
 // package checks each name with it and refuses links.
@@ -93,21 +97,21 @@ type Features struct {
 	FoldCase bool   // names that differ only by case are one file, as far as is known
 }
 
-// ChmodFS is a folder that can set permission bits. A folder of this package that cannot
+// chmodFS is a folder that can set permission bits. A folder of this package that cannot
 // returns an error that wraps [errors.ErrUnsupported].
-type ChmodFS interface {
+type chmodFS interface {
 	// Chmod sets the permission bits of a file or folder.
 	Chmod(name string, mode fs.FileMode) error
 }
 
-// ChtimesFS is a folder that can set the access and modification times of its files.
-type ChtimesFS interface {
+// chtimesFS is a folder that can set the access and modification times of its files.
+type chtimesFS interface {
 	// Chtimes sets the times of a file or folder.
 	Chtimes(name string, atime, mtime time.Time) error
 }
 
-// FeaturesFS is a folder that reports its abilities.
-type FeaturesFS interface {
+// featuresFS is a folder that reports its abilities.
+type featuresFS interface {
 	// Features returns the abilities of the folder.
 	Features() Features
 }

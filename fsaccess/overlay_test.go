@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 func changesOf(t *testing.T, o *Overlay) string {
@@ -58,6 +60,7 @@ func TestOverlayKeepsItsHandsOff(t *testing.T) {
 // TestOverlayApplies runs random programs on an overlay and applies them, in halves and as
 // a whole. The lower folder must become equal to the overlay.
 func TestOverlayApplies(t *testing.T) {
+	native.Only(t)
 	ctx := context.Background()
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 3))

@@ -123,9 +123,10 @@ func (z *DropZone) Next(ctx context.Context) (*Folder, error) {
 // Close stops accepting drops. It is idempotent. It does not end a waiting Next.
 func (z *DropZone) Close() error { return z.z.Close() }
 
-// Name returns the platform's name of a picked, dropped or origin-private folder, or of a
-// dropped file, as a text to show. It returns "" for other sources, for layers, for a folder
-// from Sub and for the root of the origin-private file system.
+// Name returns the platform's name of a picked, dropped, uploaded or origin-private folder, or of
+// a dropped file, as a text to show. It returns "" for other sources, for files that were uploaded
+// without a folder, for layers, for a folder from Sub and for the root of the origin-private file
+// system.
 func (f *Folder) Name() string { return nameOf(f) }
 
 // RememberedFolder describes a folder stored on an earlier visit.

@@ -449,8 +449,8 @@ func filesOf(input jsx.Value) (*Folder, error) {
 				return nil, err
 			}
 			rel = web.UniqueName(t, name)
-		} else if _, below, ok := strings.Cut(rel, "/"); ok {
-			rel = below // the first element is the chosen folder itself
+		} else if dir, below, ok := strings.Cut(rel, "/"); ok {
+			t.Name, rel = dir, below // the first element is the chosen folder itself
 		}
 		if err := t.Add(rel, f, jsx.Undefined()); err != nil {
 			return nil, err

@@ -134,6 +134,9 @@ func TestUploadOfFolder(t *testing.T) {
 	f, err := uploaded(t, Upload, dir)
 	must(t, err)
 	overUpload(t, f, names)
+	if f.Name() != filepath.Base(dir) {
+		t.Errorf("the folder is called %q, and is %q", f.Name(), filepath.Base(dir))
+	}
 	if got, err := f.ReadFile("all.bin"); err != nil || !bytes.Equal(got, bytesOfAll(300)) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 func TestParseReadsWhatListWrites(t *testing.T) {
-	for _, u := range []Use{{}, full(), {Isolation: Document}, {Isolation: NoIsolation}} {
+	for _, u := range []Use{{}, full(), {Isolation: documentIsolation}, {Isolation: noIsolation}} {
 		h, err := For(u)
 		if err != nil {
 			t.Fatal(err)

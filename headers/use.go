@@ -8,29 +8,13 @@ import (
 	"strings"
 )
 
-// Isolation is how the page is separated from other pages' processes.
-type Isolation string
-
+// The values of [Use].Isolation.
 const (
-	// Credentialless is the default: Cross-Origin-Opener-Policy: same-origin and
-	// Cross-Origin-Embedder-Policy: credentialless. Resources of other origins load without
-	// credentials. It gives crossOriginIsolated in Chromium and Firefox. WebKit does not
-	// support credentialless and isolates by site alone. It cuts the link to windows of other
-	// origins.
-	Credentialless Isolation = ""
-	// RequireCORP is Credentialless with Cross-Origin-Embedder-Policy: require-corp. Resources
-	// of other origins load only with their server's consent. It gives crossOriginIsolated in
-	// every engine. In WebKitGTK 2.50 no enclave starts in such a page.
-	RequireCORP Isolation = "require-corp"
-	// Document is Document-Isolation-Policy: isolate-and-require-corp. It is for pages that
-	// must keep their link to another origin's window, such as a sign-in pop-up. Chromium only.
-	Document Isolation = "document"
-	// DocumentCredentialless is Document-Isolation-Policy: isolate-and-credentialless, which is
-	// Document without the need for consent.
-	DocumentCredentialless Isolation = "document-credentialless"
-	// NoIsolation leaves the page without crossOriginIsolated. It has coarser timers, no
-	// SharedArrayBuffer, and may share a process with its opener.
-	NoIsolation Isolation = "none"
+	credentialless         = ""
+	requireCORP            = "require-corp"
+	documentIsolation      = "document"
+	documentCredentialless = "document-credentialless"
+	noIsolation            = "none"
 )
 
 // Use lists the resources that a page uses. The zero value is a page that loads its own files,
@@ -65,8 +49,22 @@ type Use struct {
 	// TrustedTypes lists names of Trusted Types policies besides "bailey". A name may be used
 	// again, because a program that restarts in the same page makes its policy again.
 	TrustedTypes []string `json:"trustedTypes,omitempty"`
-	// Isolation is the page's isolation. The default is [Credentialless].
-	Isolation Isolation `json:"isolation,omitempty"`
+	// Isolation is how the page is separated from other pages' processes:
+	//
+	//   - "", the default, is Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy:
+	//     credentialless. Resources of other origins load without credentials. It gives
+	//     crossOriginIsolated in Chromium and Firefox. WebKit does not support credentialless and
+	//     isolates by site alone. It cuts the link to windows of other origins.
+	//   - "require-corp" is the same with Cross-Origin-Embedder-Policy: require-corp. Resources of other
+	//     origins load only with their server's consent. It gives crossOriginIsolated in every engine. In
+	//     WebKitGTK 2.50 no enclave starts in such a page.
+	//   - "document" is Document-Isolation-Policy: isolate-and-require-corp. It is for pages that must
+	//     keep their link to another origin's window, such as a sign-in pop-up. Chromium only.
+	//   - "document-credentialless" is Document-Isolation-Policy: isolate-and-credentialless, which is
+	//     "document" without the need for consent.
+	//   - "none" leaves the page without crossOriginIsolated. It has coarser timers, no
+	//     SharedArrayBuffer, and may share a process with its opener.
+	Isolation string `json:"isolation,omitempty"`
 	// Redirects lets requests follow redirects. The server that answers chooses the target of a
 	// redirect, so Connection-Allowlist blocks all redirects unless this is set.
 	Redirects bool `json:"redirects,omitempty"`
@@ -159,17 +157,17 @@ func For(u Use) (Headers, error) {
 		HSTS:          u.HSTS,
 	}
 	switch u.Isolation {
-	case RequireCORP:
+	case requireCORP:
 		h.Opener, h.Embedder = "same-origin", "require-corp"
-	case Credentialless:
+	case credentialless:
 		h.Opener, h.Embedder = "same-origin", "credentialless"
-	case Document:
+	case documentIsolation:
 		h.Isolation = "isolate-and-require-corp"
-	case DocumentCredentialless:
+	case documentCredentialless:
 		h.Isolation = "isolate-and-credentialless"
-	case NoIsolation:
+	case noIsolation:
 	default:
-		add(errors.New("isolation: " + strconv.Quote(string(u.Isolation)) +
+		add(errors.New("isolation: " + strconv.Quote(u.Isolation) +
 			" is unknown; leave it out, or use require-corp, document, document-credentialless or none"))
 	}
 	if len(errs) > 0 {

@@ -19,7 +19,7 @@ func full() Use {
 		Frames:       []string{"self", "enclave.example.com"},
 		Ancestors:    []string{"self"},
 		TrustedTypes: []string{"my-app"},
-		Isolation:    RequireCORP,
+		Isolation:    requireCORP,
 		Redirects:    true,
 		HSTS:         31536000,
 	}
@@ -105,12 +105,12 @@ func TestEachUseOpensOnlyItsOwn(t *testing.T) {
 }
 
 func TestIsolation(t *testing.T) {
-	for i, want := range map[Isolation][3]string{
-		RequireCORP:            {"same-origin", "require-corp", ""},
-		Credentialless:         {"same-origin", "credentialless", ""},
-		Document:               {"", "", "isolate-and-require-corp"},
-		DocumentCredentialless: {"", "", "isolate-and-credentialless"},
-		NoIsolation:            {"", "", ""},
+	for i, want := range map[string][3]string{
+		requireCORP:            {"same-origin", "require-corp", ""},
+		credentialless:         {"same-origin", "credentialless", ""},
+		documentIsolation:      {"", "", "isolate-and-require-corp"},
+		documentCredentialless: {"", "", "isolate-and-credentialless"},
+		noIsolation:            {"", "", ""},
 	} {
 		h, err := For(Use{Isolation: i})
 		if got := [3]string{h.Opener, h.Embedder, h.Isolation}; err != nil || got != want {

@@ -106,12 +106,17 @@ func (im *documentImpl) copy(kind string, at []string) {
 	if to == nil {
 		to = toClipboard
 	}
-	if kind == "save" {
+	if kind == "save" || kind == "open" {
 		save := im.opts.OnSave
-		if save == nil {
+		if done = "Saved"; kind == "open" {
+			save, done = im.opts.OnOpen, "Opened"
+		} else if save == nil {
 			save = toFile
 		}
-		done, to = "Saved", func(ctx context.Context, text string) error { return save(ctx, fileName(lang), text) }
+		if save == nil {
+			return // no button asks for it
+		}
+		to = func(ctx context.Context, text string) error { return save(ctx, fileName(lang), text) }
 	}
 	where := kind + "\x1f" + strings.Join(at, "\x1f")
 	im.calls.start(func(ctx context.Context) {

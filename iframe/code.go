@@ -2,6 +2,8 @@ package iframe
 
 import (
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/net/html"
 	"golang.org/x/net/html/atom"
@@ -69,21 +71,30 @@ func codeText(block string, n int) (text, lang string, ok bool) {
 	}
 }
 
-// fileName returns the name of the file that code of a language is saved as.
+// fileName returns the name of the file that code of a language is saved as. The text chooses the language, so only
+// endings of source code and data are taken from it. A file that a system runs when it is opened, such as code.bat, is
+// saved as code.txt.
 func fileName(lang string) string {
-	const longer = " python:py javascript:js typescript:ts rust:rs ruby:rb markdown:md bash:sh shell:sh kotlin:kt csharp:cs haskell:hs powershell:ps1 latex:tex math:tex yaml:yml perl:pl "
+	const longer = " python:py javascript:js typescript:ts rust:rs ruby:rb markdown:md bash:sh shell:sh zsh:sh kotlin:kt csharp:cs haskell:hs powershell:ps1 latex:tex math:tex yaml:yml perl:pl " +
+		"golang:go c++:cpp c#:cs f#:fs fsharp:fs elixir:ex erlang:erl clojure:clj ocaml:ml protobuf:proto graphql:gql objectivec:m matlab:m julia:jl mermaid:mmd makefile:mk jsonc:json "
+	const known = " awk c cc clj cmake cpp cs css csv dart diff elm erl ex fs go gql groovy h hpp hs html ini java jl js json jsx kt less lisp lua m md mk ml mmd mjs nix patch php pl proto ps1 py r rb rs scala scss sh " +
+		"sql svelte svg swift tex toml ts tsv tsx vim vue xml yml zig "
 	lang = strings.ToLower(lang)
-	if _, rest, ok := strings.Cut(longer, " "+lang+":"); ok && lang != "" {
+	if strings.ContainsAny(lang, " :") {
+		return "code.txt"
+	}
+	if _, rest, ok := strings.Cut(longer, " "+lang+":"); ok {
 		lang, _, _ = strings.Cut(rest, " ")
 	}
-	if lang == "" || len(lang) > 8 || strings.Trim(lang, "abcdefghijklmnopqrstuvwxyz0123456789") != "" {
+	if lang == "" || !strings.Contains(known, " "+lang+" ") {
 		lang = "txt"
 	}
 	return "code." + lang
 }
 
 // tableCSV returns the nth table of a block's HTML as CSV (RFC 4180), counted from 0. A spreadsheet would run a cell that
-// begins like a formula, so such a cell gets an apostrophe before it, unless it is a number.
+// begins like a formula, so such a cell gets an apostrophe before it, unless it is a number. A table with a part that can be
+// closed has no CSV, because the CSV would differ from the table that the user sees.
 func tableCSV(block string, n int) (string, bool) {
 	z := html.NewTokenizer(strings.NewReader(block))
 	var csv, cell strings.Builder
@@ -100,6 +111,10 @@ func tableCSV(block string, n int) (string, bool) {
 			name, _ := z.TagName()
 			start := kind == html.StartTagToken
 			switch atom.Lookup(name) {
+			case atom.Details:
+				if depth > 0 {
+					return "", false
+				}
 			case atom.Table:
 				switch {
 				case start && n == 0:
@@ -135,12 +150,24 @@ func tableCSV(block string, n int) (string, bool) {
 }
 
 func csvCell(s string) string {
-	s = strings.TrimSpace(s)
-	if s != "" && strings.IndexByte("=+-@", s[0]) >= 0 && strings.Trim(s[1:], "0123456789.,%") != "" {
+	s = strings.TrimFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) })
+	if formula(s) && (s[0] >= utf8.RuneSelf || strings.Trim(s[1:], "0123456789.,%") != "") {
 		s = "'" + s
 	}
-	if strings.ContainsAny(s, ",\"\n\r") {
+	// In some countries a semicolon separates cells, and pasted text a tab, and quotes within a cell do not hold it together then.
+	for i := 0; i < len(s); i++ {
+		if rest := strings.TrimLeft(s[i+1:], " \"'"); (s[i] == ';' || s[i] == '\t') && formula(rest) {
+			s = s[:i+1] + "'" + rest
+		}
+	}
+	if strings.ContainsAny(s, ",;\t\"\n\r") {
 		s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
 	}
 	return s
+}
+
+// formula reports whether a spreadsheet takes a cell for a formula: it begins with = + - or @, also in their wide forms.
+func formula(s string) bool {
+	r, _ := utf8.DecodeRuneInString(s)
+	return strings.ContainsRune("=+-@＝＋－＠", r) && s != ""
 }

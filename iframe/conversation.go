@@ -78,7 +78,7 @@ func (c *conversation) section(id string) *Section {
 	c.open(s)
 	c.sections = append(c.sections, s)
 	c.byID[id] = s
-	c.order(func(b *document.Batch) { b.Section(id, "", "") })
+	c.order(func(b *document.Batch) { b.Section(id, "", "", "") })
 	return s
 }
 
@@ -271,7 +271,7 @@ func (c *conversation) replay(b *document.Batch, from int) int {
 			return i
 		}
 		s := c.sections[i]
-		b.Section(s.id, s.label, s.dir)
+		b.Section(s.id, s.label, s.dir, s.kind)
 		after := document.First
 		for i, block := range s.blocks {
 			if slices.Contains(c.suspect, blockAt{s, block.key}) {

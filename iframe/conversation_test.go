@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
-	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/internal/wire/document"
 )
@@ -398,7 +397,6 @@ func showHTML(t *testing.T, c *conversation, id, text string) {
 // A drawing that comes after the section was closed changes its block. One that comes after the section was removed
 // changes nothing.
 func TestLateDrawing(t *testing.T) {
-	native.Only(t)
 	gate, asked := make(chan struct{}), make(chan struct{}, 10)
 	r, err := markdown.New(markdown.Options{}.Draw(func(_ context.Context, s markdown.Source) (markdown.Drawing, error) {
 		asked <- struct{}{}
@@ -411,11 +409,13 @@ func TestLateDrawing(t *testing.T) {
 	woken := make(chan struct{}, 100)
 	c := newConversation(r, func() { woken <- struct{}{} })
 	view := newScreen(t)
-	paint := func() {
-		var b document.Batch
-		b.Reset(1)
-		c.paint(&b, time.Now)
-		view.take(&b)
+	paint := func() { // all frames that are due: one ends after 8 ms, in which a page may render only the first section
+		for more := true; more; {
+			var b document.Batch
+			b.Reset(1)
+			more = c.paint(&b, time.Now)
+			view.take(&b)
+		}
 	}
 	for _, id := range []string{"a", "b"} {
 		s := c.section(id)

@@ -102,7 +102,7 @@ func newDocument(ctx context.Context, parent Element, opts DocumentOptions) (*Do
 	im := &d.impl
 	im.opts = opts
 	im.parent = parent.impl.v
-	im.page = frame.DocumentPage{Label: opts.Label, Lang: opts.Lang, PolicyName: opts.TrustedTypesPolicy}
+	im.page = frame.DocumentPage{Label: opts.Label, Lang: opts.Lang, PolicyName: opts.TrustedTypesPolicy, Opens: opts.OnOpen != nil}
 	im.ctx, im.cancel = context.WithCancel(ctx)
 	im.queue = jsx.Unbounded[func()]()
 	im.scope = jsx.NewScope(jsx.ScopeOptions{})

@@ -305,7 +305,7 @@ func TestDocumentsLeaveNothingBehind(t *testing.T) {
 	}
 	n := 100
 	if testing.Short() {
-		n = 50
+		n = 30
 	}
 	documents(10) // what is made once
 	before, held, heap := jsx.Live(), countable(t), goHeap()

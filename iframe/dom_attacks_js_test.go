@@ -85,9 +85,13 @@ func domBattle(t *testing.T, closed bool) {
 	// Most of the time of an attack is waiting, so several enclaves work at once, each with its
 	// own sink.
 	const lanes = 5
-	work := make(chan struct{ name, code string }, len(domAttacks))
-	for _, a := range domAttacks {
+	work, tried := make(chan struct{ name, code string }, len(domAttacks)), 0
+	for i, a := range domAttacks {
+		if testing.Short() && (i%2 == 0) == closed {
+			continue // half of them in each page: make attack and make soak try all in both
+		}
 		work <- a
+		tried++
 	}
 	close(work)
 	var mu sync.Mutex
@@ -97,10 +101,11 @@ func domBattle(t *testing.T, closed bool) {
 	for range lanes {
 		sink := testpage.Sink(t)
 		sinks = append(sinks, sink)
-		e := domEnclave(t, DOMEnclaveOptions{EnclaveOptions: EnclaveOptions{Tools: toolset(t, echo("echo")), Limits: protocol.Limits{Time: 1500 * time.Millisecond}}})
+		e := domEnclave(t, DOMEnclaveOptions{EnclaveOptions: EnclaveOptions{Tools: toolset(t, echo("echo")), Limits: protocol.Limits{Time: time.Minute}}})
 		wg.Go(func() {
 			for a := range work {
-				res, err := e.Run(testContext(t), a.code, RunOptions{Context: map[string]any{"SINK": sink.URL}})
+				// Only attacks without an end take so long. The last run may, on a busy machine.
+				res, err := e.Run(testContext(t), a.code, RunOptions{Context: map[string]any{"SINK": sink.URL}, Limits: protocol.Limits{Time: 1500 * time.Millisecond}})
 				if res == nil {
 					t.Errorf("%s: %v", a.name, err)
 					return
@@ -140,7 +145,7 @@ func domBattle(t *testing.T, closed bool) {
 			t.Errorf("the page is at %s", here)
 		}
 	}
-	t.Logf("%d attacks, 0 may succeed; opened a connection and sent nothing on it: %q", len(domAttacks), connections)
+	t.Logf("%d attacks, 0 may succeed; opened a connection and sent nothing on it: %q", tried, connections)
 }
 
 func lookup(t *testing.T, path string) string {

@@ -3,6 +3,7 @@ package iframe
 import (
 	"context"
 	"fmt"
+	"syscall/js"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 )
@@ -11,7 +12,7 @@ type elementImpl struct{ v jsx.Value }
 
 // ElementOf returns an Element for a js.Value that is an HTML element. For any other value it
 // returns the zero Element, which NewDocument refuses.
-func ElementOf(v jsx.Raw) Element {
+func ElementOf(v js.Value) Element {
 	element := jsx.FromRaw(v)
 	if !jsx.InstanceOf(element, "HTMLElement") {
 		return Element{}

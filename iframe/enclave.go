@@ -22,7 +22,8 @@ type EnclaveOptions struct {
 	// [protocol.Strict].
 	Level protocol.Level
 
-	// Limits override the level's limits field by field. A zero field keeps the level's limit.
+	// Limits override the level's limits field by field. A zero field keeps the level's limit. The
+	// times do not count while a tool asks the user, see [protocol.Limits] and [protocol.Asking].
 	Limits protocol.Limits
 
 	// Tools are the tools that the code can call with callTool and mcp. Nil means none.
@@ -63,6 +64,8 @@ type EnclaveOptions struct {
 
 	// off switches layers off, for tests that show the purpose of each layer.
 	off []frame.Layer
+	// most replaces the bound of the time in which a person is asked, for tests.
+	most time.Duration
 }
 
 func (o EnclaveOptions) withDefaults() (EnclaveOptions, error) {
@@ -107,7 +110,9 @@ type RunOptions struct {
 	// identifier that is not already in use.
 	Context map[string]any
 
-	// Limits narrow the limits of the enclave. A larger limit has no effect.
+	// Limits narrow the limits of the enclave. A larger limit has no effect. The times do not
+	// count while a tool asks the user, see [protocol.Asking]. The deadline of the run's context
+	// counts always.
 	Limits protocol.Limits
 
 	// OnConsole, if set, receives each call of console as it arrives, in order. Run returns

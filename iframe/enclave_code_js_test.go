@@ -79,6 +79,9 @@ var ordinary = []struct{ name, code string }{
 
 func TestOrdinaryCode(t *testing.T) {
 	for _, level := range []protocol.Level{protocol.Strict, protocol.Secure, protocol.Standard, protocol.Permissive} {
+		if testing.Short() && (level == protocol.Secure || level == protocol.Standard) {
+			continue // between the two others: make soak runs all
+		}
 		t.Run(level.String(), func(t *testing.T) {
 			e := testEnclave(t, EnclaveOptions{Level: level})
 			for _, c := range ordinary {

@@ -1,11 +1,13 @@
 package iframe
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/stopclock"
 	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -22,8 +24,8 @@ type run struct {
 	opts    RunOptions
 	lines   int // of the code
 	state   *enclave.RunState
-	ctx     context.Context // of the tools, ends with the run
-	cancel  context.CancelFunc
+	ctx     context.Context  // of the tools, ends with the run
+	limit   *stopclock.Clock // of the run, and of ctx
 	calls   *caller
 	open    map[int]*call
 	result  protocol.RunResult
@@ -55,9 +57,11 @@ func (im *poolImpl) run(ctx context.Context, code string, opts RunOptions) (*pro
 	r := &run{im: im, id: id, program: program, text: text, start: start, limits: limits, opts: opts, lines: strings.Count(code, "\n") + 1, state: state,
 		open: map[int]*call{}, done: make(chan struct{})}
 	r.Run = frame.NewRun(im.Pool, r)
-	r.ctx, r.cancel = context.WithCancel(ctx)
+	r.ctx, r.limit = stopclock.New(ctx, stopclock.Options{Limit: limits.Time, Most: cmp.Or(im.opts.most, stopclock.Most), Cause: context.DeadlineExceeded,
+		Late:   func() { im.Do(func() { r.End(protocol.ErrTimeout, frame.TimeText(limits.Time)) }) },
+		Paused: func(on bool) { im.Do(func() { im.hold(r, on) }) }})
 	r.calls = newCaller(context.WithoutCancel(ctx))
-	defer r.cancel()
+	defer r.limit.Stop()
 	defer r.Scope.Close()
 	defer r.calls.close()
 	im.Do(func() { im.Submit(r) })
@@ -97,9 +101,7 @@ func (im *poolImpl) Begin(s *frame.Slot) {
 	if err == nil {
 		err = s.Data.Post(frame.Start(enclave.Rebase(r.text, s.Gen), r.program))
 	}
-	if err == nil {
-		err = r.After(r.limits.Time, protocol.ErrTimeout, frame.TimeText(r.limits.Time))
-	}
+	r.limit.Start()
 	im.trace(r, protocol.TraceEvent{Type: protocol.TraceStart, Time: r.Began})
 	if err != nil {
 		r.Fail(frame.NotStarted, err)
@@ -112,14 +114,23 @@ func (r *run) Retry() bool {
 	if err != nil || !r.Run.Retry() {
 		return false
 	}
+	r.limit.Rest()
 	r.state, r.result.Traces = state, nil
 	return true
 }
 
 // abort ends a run whose context has ended, after its grace.
 func (im *poolImpl) abort(r *run, cause error) {
-	r.cancel()
+	r.limit.Stop()
 	r.Abort(cause, r.opts.Grace, func(s *frame.Slot, _ protocol.Code, why string) { im.send(s, &enclave.MsgAbort{Reason: why}) })
+}
+
+// hold pauses the broker's time limit while a person is asked, or ends that. The broker goes on counting if the code
+// works meanwhile.
+func (im *poolImpl) hold(r *run, on bool) {
+	if s := r.Broker(); s != nil {
+		im.send(s, &enclave.MsgHold{On: on})
+	}
 }
 
 // send posts a message to a slot's broker. Answers to tool calls are kept until the loop is
@@ -275,7 +286,7 @@ func (r *run) Finish(code protocol.Code, why string) {
 		return
 	}
 	r.state.End(code)
-	r.result.Error = &protocol.RunError{Code: code, Name: errorName(code), Message: why}
+	r.result.Error = &protocol.RunError{Code: code, Name: enclave.ErrorName(code), Message: why}
 	r.result.Partial = true
 	r.im.complete(r)
 }
@@ -283,7 +294,7 @@ func (r *run) Finish(code protocol.Code, why string) {
 // complete makes the result final. Open calls are traced as aborted, and the statistics are
 // those counted by the host. Run returns after the last OnConsole call.
 func (im *poolImpl) complete(r *run) {
-	r.cancel()
+	r.limit.Stop()
 	r.Close()
 	for id, c := range r.open {
 		delete(r.open, id)
@@ -304,18 +315,4 @@ func (im *poolImpl) complete(r *run) {
 	} else {
 		done(nil)
 	}
-}
-
-func errorName(c protocol.Code) string {
-	switch c {
-	case protocol.ErrTimeout:
-		return "TimeoutError"
-	case protocol.ErrAborted:
-		return "AbortError"
-	case protocol.ErrSecurityViolation:
-		return "SecurityError"
-	case protocol.ErrResourceLimit, protocol.ErrOutputTooLarge:
-		return "ResourceLimitError"
-	}
-	return "SandboxError"
 }

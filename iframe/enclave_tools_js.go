@@ -5,12 +5,13 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/stopclock"
 	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// tool executes a call on its own goroutine. It waits no longer than the tool's time limit. A
-// handler that ignores its context continues, but its result is dropped.
+// tool executes a call on its own goroutine. It waits no longer than the tool's time limit, which pauses while a person
+// is asked. A handler that ignores its context continues, but its result is dropped.
 func (im *poolImpl) tool(s *frame.Slot, r *run, c *call) {
 	t, args, err := im.lookup(c)
 	if err != nil {
@@ -21,10 +22,10 @@ func (im *poolImpl) tool(s *frame.Slot, r *run, c *call) {
 	if t.Time > 0 {
 		limit = min(limit, t.Time)
 	}
-	ctx, cancel := context.WithTimeout(r.ctx, limit)
-	defer cancel()
-	late := func() bool { return ctx.Err() != nil && r.ctx.Err() == nil }
 	tooLate := protocol.Errorf(protocol.ErrTimeout, "call", t.ID, "no answer within %v", limit)
+	ctx, clock := stopclock.Start(r.ctx, stopclock.Options{Limit: limit, Cause: context.DeadlineExceeded})
+	defer clock.Stop()
+	late := func() bool { return ctx.Err() != nil && r.ctx.Err() == nil }
 	stop := context.AfterFunc(ctx, func() {
 		if late() {
 			im.answer(s, r, c, nil, tooLate)

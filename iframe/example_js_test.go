@@ -24,7 +24,7 @@ func app() {
 
 // A document shows a whole conversation. The model writes Markdown. A click on a link is a call
 // of OnLink, and the program decides.
-func ExampleNewDocument() {
+func ExampleNewDocument_link() {
 	app()
 	ctx := context.Background()
 	parent, err := iframe.ElementByID("app")
@@ -52,7 +52,7 @@ func ExampleNewDocument() {
 
 // The model's code computes and calls the tools that it was given. It has no page, no network,
 // and no more time than its limit.
-func ExampleNewEnclave() {
+func ExampleNewEnclave_tools() {
 	ctx := context.Background()
 	tools, err := protocol.NewToolset(protocol.Tool{
 		ID:         "price",

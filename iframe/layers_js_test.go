@@ -70,15 +70,23 @@ func TestAttackLayersAroundTheRealm(t *testing.T) {
 			key := fmt.Sprint(mode.off)
 			e := enclaves[key]
 			if e == nil {
-				e = testEnclave(t, EnclaveOptions{Level: protocol.Strict, off: mode.off, Limits: protocol.Limits{Time: 3 * time.Second, Rate: 5, Repeats: 5, RepeatsIn: time.Minute, ToolCalls: 100},
+				e = testEnclave(t, EnclaveOptions{Level: protocol.Strict, off: mode.off, Limits: protocol.Limits{Time: time.Minute, Rate: 5, Repeats: 5, RepeatsIn: time.Minute, ToolCalls: 100},
 					Tools: toolset(t, protocol.Tool{ID: "probe", Parameters: anything, Execute: probe}, protocol.Tool{ID: "slow", Parameters: anything, Execute: slow})})
 				enclaves[key] = e
 			}
 			sink.Reset()
-			res, err := e.Run(testContext(t), strings.ReplaceAll(c.code, "SINK", at), RunOptions{})
+			limit := 3 * time.Second
+			if mode.name == "off" && !strings.Contains(c.not, testpage.Engine()) {
+				limit = time.Minute // it ends earlier, because it succeeds
+			}
+			res, err := e.Run(testContext(t), strings.ReplaceAll(c.code, "SINK", at), RunOptions{Limits: protocol.Limits{Time: limit}})
 			heard := sink.Traffic()
 			if c.layer == frame.LayerPolicy && mode.name == "off" && (res == nil || res.Value != "ESCAPED") {
-				heard = sink.Wait(1, 2*time.Second)
+				limit := time.Minute // what must be heard
+				if strings.Contains(c.not, testpage.Engine()) {
+					limit = 2 * time.Second
+				}
+				heard = sink.Wait(1, limit)
 			}
 			escaped := res != nil && res.Value == "ESCAPED" || heard.Total() > 0
 			name := fmt.Sprintf("%s, %s %s: %v, %d things heard, %d calls", c.name, c.layer, mode.name, err, heard.Total(), calls.Load())

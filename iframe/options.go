@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/frame"
 )
 
 // Limits of a document.
@@ -41,8 +43,8 @@ type DocumentOptions struct {
 
 	// OnLink is called when the user clicks, middle-clicks or presses Enter on a link. The
 	// package opens nothing by itself: show Link.URL to the user, ask, and then call
-	// [Link.Open]. A relative link has Link.Path instead, the path of a file. OnLink runs on its own goroutine, with a context that ends with the
-	// document. Above 8 clicks at once or 4 a second, further clicks are dropped.
+	// [Link.Open]. A relative link has Link.Path instead, the path of a file. OnLink runs on its
+	// own goroutine, with a context that ends with the document. Above 8 clicks at once or 4 a second, further clicks are dropped.
 	OnLink func(context.Context, Link)
 
 	// OnImage is called for each image in the text that is not a data: URL. It returns the
@@ -65,6 +67,10 @@ type DocumentOptions struct {
 	// browser save it.
 	OnSave func(ctx context.Context, name, text string) error
 
+	// OnOpen receives the text of a code block when the user presses its Open button, and a name
+	// such as code.go. Without it there is no such button.
+	OnOpen func(ctx context.Context, name, text string) error
+
 	// OnViolation receives the reports of the frame's policy, on its own goroutine. With the
 	// sanitiser on, the policy should never have to stop anything. Above 100 reports at once or
 	// 10 a second, further reports are dropped.
@@ -73,6 +79,16 @@ type DocumentOptions struct {
 	// OnState receives the states of the frame in order, on its own goroutine: ready, lost,
 	// rebuilt, failed.
 	OnState func(State)
+
+	// OnHeight receives the height of the frame in CSS pixels after each change, in order and on its own
+	// goroutine, for a page that scrolls by itself. [Document.Height] has the newest.
+	OnHeight func(px int)
+
+	// Follow keeps the end of the document in view as it grows. The nearest parent that scrolls, or the
+	// page, is moved to its end if it was there, to 40 pixels, right before the document grew. So a user
+	// who scrolls up stays where they are, and one who scrolls to the end follows again. A document taller
+	// than MaxHeight, which scrolls inside its frame, does so in any case.
+	Follow bool
 
 	// Theme is the initial theme. [Document.SetTheme] changes it.
 	Theme Theme
@@ -150,17 +166,36 @@ func (o DocumentOptions) withDefaults() (DocumentOptions, error) {
 	return o, errors.Join(errs...)
 }
 
-// Theme sets the look of a document. The file internal/frame/document.css lists the variables
-// that have an effect, such as --bailey-font, --bailey-text and --bailey-link.
+// Theme sets the look of a document. These variables have an effect, and [ThemeVariables] returns their names:
+//
+//	--bailey-font          fonts of text
+//	--bailey-mono          fonts of code
+//	--bailey-size          size of text, 16px
+//	--bailey-line          height of a line, 1.6
+//	--bailey-background    behind everything, transparent
+//	--bailey-text          colour of text
+//	--bailey-muted         colour of less important text, such as comments in code
+//	--bailey-link          colour of links and of the focus
+//	--bailey-border        lines of tables, code and quotations
+//	--bailey-surface       behind code and messages of the user
+//	--bailey-accent        colour of check boxes
+//	--bailey-warn          colour of warnings
+//	--bailey-warn-surface  behind warnings
+//
+// Colours of code are classes such as hl-keyword, hl-string and hl-comment. They have colours for both schemes,
+// which DocumentOptions.CSS can change.
 type Theme struct {
 	// Scheme is "light", "dark" or "". Empty follows the surroundings of the document: the
 	// page's color-scheme, or the user's preference.
 	Scheme string
 
-	// Variables are CSS custom properties. A name begins with two hyphens. A value has at most
-	// 256 bytes.
+	// Variables are CSS custom properties. A name begins with two hyphens, and one that begins with
+	// --bailey- is one of [ThemeVariables]. A value has at most 256 bytes.
 	Variables map[string]string
 }
+
+// ThemeVariables returns the names of the variables of a [Theme] that have an effect, sorted.
+func ThemeVariables() []string { return frame.ThemeVariables() }
 
 func (t Theme) check() error {
 	if t.Scheme != "" && t.Scheme != "light" && t.Scheme != "dark" {
@@ -172,6 +207,9 @@ func (t Theme) check() error {
 		}
 		if len(name) < 3 || !strings.HasPrefix(name, "--") || strings.ContainsFunc(name, bad) {
 			return fmt.Errorf("iframe: Theme.Variables: %q is no name of a CSS custom property (--name)", name)
+		}
+		if strings.HasPrefix(name, "--bailey-") && !slices.Contains(ThemeVariables(), name) {
+			return fmt.Errorf("iframe: Theme.Variables: there is no variable %s: the names are %s", name, strings.Join(ThemeVariables(), ", "))
 		}
 		if len(value) > maxThemeValue {
 			return fmt.Errorf("iframe: Theme.Variables[%q] has %d bytes: at most %d", name, len(value), maxThemeValue)

@@ -137,7 +137,7 @@ func (im *documentImpl) heard(f *liveFrame, text string) {
 		if im.opts.OnLink != nil && err == nil && f.said.link.take(im.rates.link, f.heard) {
 			im.calls.start(func(ctx context.Context) { im.opts.OnLink(ctx, link) })
 		}
-	case "copy", "save", "csv":
+	case "copy", "save", "open", "csv":
 		if f.said.copy.take(im.rates.copy, f.heard) {
 			im.copy(m.Kind, m.Fields)
 		}
@@ -164,14 +164,59 @@ func (im *documentImpl) stretch(f *liveFrame, height int) {
 	im.height = clamped
 	im.mu.Unlock()
 	if clamped != before || !f.shown {
+		ends := im.ends(clamped > before)
 		if style, err := jsx.Get(f.outer, "style"); err == nil {
 			_, _ = jsx.Call(style, "setProperty", "height", pixels(max(1, clamped)))
 		}
+		for _, el := range ends {
+			if bottom, err := jsx.GetFinite(el, "scrollHeight"); err == nil {
+				_ = jsx.Set(el, "scrollTop", bottom)
+			}
+		}
+	}
+	if on := im.opts.OnHeight; on != nil && clamped != before {
+		im.calls.inOrder(func(context.Context) { on(clamped) })
 	}
 	if over := height > im.opts.MaxHeight; over != f.scrolls {
 		f.scrolls = over
 		im.c.tell(func(b *document.Batch) { b.Overflow(over) })
 	}
+}
+
+// followWithin is the distance from the end, in CSS pixels, within which Follow takes the user to be there.
+const followWithin = 40
+
+// ends returns the elements that scroll the document and are at their end, if Follow is set. It reads the
+// places itself and keeps no flag: a scroll event comes after the document has grown again.
+func (im *documentImpl) ends(grows bool) (out []jsx.Value) {
+	if !im.opts.Follow || !grows {
+		return nil
+	}
+	add := func(el jsx.Value) {
+		top, err1 := jsx.GetFinite(el, "scrollTop")
+		seen, err2 := jsx.GetFinite(el, "clientHeight")
+		all, err3 := jsx.GetFinite(el, "scrollHeight")
+		if err1 == nil && err2 == nil && err3 == nil && all-top-seen <= followWithin {
+			out = append(out, el)
+		}
+	}
+	page, err := jsx.Get(jsx.Global(), "document")
+	if err != nil {
+		return nil
+	}
+	if el, err := jsx.Get(page, "scrollingElement"); err == nil && !jsx.Nullish(el) {
+		add(el)
+	}
+	for el := im.parent; err == nil && !jsx.Nullish(el); el, err = jsx.Get(el, "parentElement") {
+		style, err := jsx.Call(jsx.Global(), "getComputedStyle", el)
+		if err != nil {
+			break
+		}
+		if way, _ := jsx.GetString(style, "overflowY", 20); way == "auto" || way == "scroll" {
+			add(el)
+		}
+	}
+	return out
 }
 
 // scrollTo brings a place inside the frame into view. y is its distance from the top of the

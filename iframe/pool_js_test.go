@@ -68,7 +68,7 @@ func TestPoolManyRuns(t *testing.T) {
 
 // An endless run must not disturb other runs of the pool.
 func TestPoolSiblings(t *testing.T) {
-	p := pool(t, PoolOptions{Max: 3, Spare: 3, EnclaveOptions: EnclaveOptions{Limits: protocol.Limits{Time: 2 * time.Second}}})
+	p := pool(t, PoolOptions{Max: 3, Spare: 3, EnclaveOptions: EnclaveOptions{Limits: protocol.Limits{Time: time.Minute}}})
 	quiet := time.Now()
 	for range 5 {
 		if _, err := p.Run(testContext(t), `return 1`, RunOptions{}); err != nil {
@@ -78,7 +78,7 @@ func TestPoolSiblings(t *testing.T) {
 	alone := time.Since(quiet) / 5
 	done, spins := make(chan error, 1), make(chan struct{}, 1)
 	go func() {
-		_, err := p.Run(testContext(t), `console.log(1); await sleep(0); for (;;);`, RunOptions{OnConsole: func(protocol.ConsoleRow) { spins <- struct{}{} }})
+		_, err := p.Run(testContext(t), `console.log(1); await sleep(0); for (;;);`, RunOptions{Limits: protocol.Limits{Time: 2 * time.Second}, OnConsole: func(protocol.ConsoleRow) { spins <- struct{}{} }})
 		done <- err
 	}()
 	<-spins

@@ -24,6 +24,7 @@ type Section struct {
 	err       error // permanent: an invalid ID, a closed document
 	label     string
 	dir       string
+	kind      string
 	stream    *markdown.Stream // nil if HTML was given
 	unread    []byte           // written, not yet in the stream
 	ending    bool             // Close was called
@@ -163,7 +164,7 @@ func (s *Section) SetLabel(label string) error {
 	}
 	s.label = label
 	dir := s.dir
-	s.c.order(func(b *document.Batch) { b.Section(s.id, label, dir) })
+	s.c.order(func(b *document.Batch) { b.Section(s.id, label, dir, "") })
 	return nil
 }
 
@@ -182,7 +183,30 @@ func (s *Section) SetDir(dir string) error {
 	}
 	s.dir = dir
 	label := s.label
-	s.c.order(func(b *document.Batch) { b.Section(s.id, label, dir) })
+	s.c.order(func(b *document.Batch) { b.Section(s.id, label, dir, "") })
+	return nil
+}
+
+// SetKind sets what the section is in the conversation: 1 to 32 lower-case letters, digits and hyphens,
+// beginning with a letter. "user" looks like a message of the user, and "note" like a remark beside the
+// conversation. Any other kind, such as "assistant", looks like a section without one.
+// DocumentOptions.CSS can style each of them by section[data-kind=user]. A kind is no name: set
+// [Section.SetLabel] too.
+func (s *Section) SetKind(kind string) error {
+	ok := kind != "" && len(kind) <= 32 && kind[0] >= 'a' && kind[0] <= 'z'
+	for _, c := range kind {
+		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-')
+	}
+	if !ok {
+		return fmt.Errorf("iframe: kind %q: want 1 to 32 lower-case letters, digits and hyphens, such as \"user\"", kind)
+	}
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	if s.err != nil {
+		return s.err
+	}
+	s.kind = kind
+	s.c.order(func(b *document.Batch) { b.Section(s.id, "", "", kind) })
 	return nil
 }
 

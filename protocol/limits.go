@@ -10,8 +10,11 @@ import (
 // limits are used with ([Limits.Or]). The zero level is [Strict], so the zero Limits has the values
 // of STRICT, and a forgotten field leaves nothing open. [Limits.Validate] checks the ranges.
 type Limits struct {
-	Time     time.Duration // of a run, on the host's clock, 10 ms to 300 s
-	ToolTime time.Duration // of one tool call, on the host's clock, 1 ms to 300 s
+	// Time is the time of a run, and ToolTime that of one tool call, on the host's clock. Neither counts the time in
+	// which a call of the code asks the user (package sandbox, or [Asking]), up to an hour in each run. Code that
+	// works without a pause meanwhile is counted.
+	Time     time.Duration // 10 ms to 300 s
+	ToolTime time.Duration // 1 ms to 300 s
 
 	ToolCalls    int // in one run
 	ConsoleCalls int // in one run

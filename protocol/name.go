@@ -1,7 +1,7 @@
 package protocol
 
-// MaxToolName is the maximum length of a tool's name, in bytes.
-const MaxToolName = 256
+// maxToolName is the maximum length of a tool's name, in bytes.
+const maxToolName = 256
 
 // ValidToolName returns nil if name may be the name of a tool, else an error. A name has 1 to 256
 // bytes: an ASCII letter, then ASCII letters, digits, colons, underscores and hyphens. The names
@@ -11,8 +11,8 @@ func ValidToolName(name string) error {
 	switch {
 	case name == "":
 		return Errorf(ErrInvalidParams, "tool name", "", "it is empty")
-	case len(name) > MaxToolName:
-		return Errorf(ErrInvalidParams, "tool name", quote(name), "it is longer than %d bytes", MaxToolName)
+	case len(name) > maxToolName:
+		return Errorf(ErrInvalidParams, "tool name", quote(name), "it is longer than %d bytes", maxToolName)
 	case !validName(name):
 		return Errorf(ErrInvalidParams, "tool name", quote(name), "it must be a letter, then letters, digits, :, _ or -")
 	case reservedKey(name):
@@ -29,5 +29,5 @@ func validName(s string) bool {
 			return false
 		}
 	}
-	return s != "" && len(s) <= MaxToolName
+	return s != "" && len(s) <= maxToolName
 }

@@ -2,6 +2,8 @@ package protocol
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"iter"
 	"slices"
 	"strings"
@@ -60,6 +62,17 @@ func (t *Tool) RuleName() string {
 	return "mcp:" + t.Server + ":" + strings.TrimPrefix(t.ID, t.Server+"_")
 }
 
+// Sum returns a hash of what the server of the tool says about it: its description and its parameters.
+// A lasting answer of the user about the tool is for this hash alone, because the user saw no other form
+// of the tool. A tool without a server is the app's own, and has no hash.
+func (t *Tool) Sum() string {
+	if t.Server == "" {
+		return ""
+	}
+	h := sha256.Sum256([]byte(t.Description + "\x00" + t.Parameters))
+	return hex.EncodeToString(h[:16])
+}
+
 // Toolset is a set of tools by id, for a run or a session. It is safe for concurrent use.
 type Toolset struct {
 	mu    sync.RWMutex
@@ -81,7 +94,7 @@ const maxTools = 10_000
 
 // Add adds a tool to the set. For a bad id it returns the error of [ValidToolName]. It returns
 // [ErrInvalidParams] for a bad schema, server or time limit, for an unknown capability, for an id
-// that the set contains already, and for one of [LockedTools] whose parameters differ. It returns
+// that the set contains already, and for one of [Toolset.Locked] whose parameters differ. It returns
 // [ErrResourceLimit] if the set has 10,000 tools.
 func (s *Toolset) Add(t Tool) error {
 	bad := func(format string, args ...any) error {
@@ -166,9 +179,9 @@ func (s *Toolset) All() iter.Seq[*Tool] {
 	}
 }
 
-// LockedTools returns the ids of the tools that have the same meaning and parameters everywhere,
-// such as read, in order. A [Toolset] refuses another tool of such a name.
-func LockedTools() []string {
+// Locked returns the ids of the tools that have the same meaning and parameters everywhere,
+// such as read, in order. A set refuses another tool of such a name.
+func (*Toolset) Locked() []string {
 	var out []string
 	for id := range lockedTools() {
 		out = append(out, id)

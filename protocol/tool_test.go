@@ -102,8 +102,8 @@ func TestToolset(t *testing.T) {
 			t.Errorf("%q finds %v", name, tool.ID)
 		}
 	}
-	if len(protocol.LockedTools()) != 13 {
-		t.Errorf("%v", protocol.LockedTools())
+	if len((&protocol.Toolset{}).Locked()) != 13 {
+		t.Errorf("%v", (&protocol.Toolset{}).Locked())
 	}
 	a, _ := s.Lookup("a")
 	if a.Check(nil) != nil || a.Check(map[string]any{"x": 1.0}) == nil || a.Check(protocol.Undefined{}) == nil {

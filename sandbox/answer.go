@@ -245,7 +245,7 @@ func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 			a.parts = append(a.parts, p)
 			a.open, a.kind = p.ID, kind
 			a.said.Reset()
-			if !a.run.emit(Chunk{Type: kind + "-start", ID: p.ID}) {
+			if !a.run.emit(Chunk{Type: ChunkType(kind + "-start"), ID: p.ID}) {
 				return false
 			}
 		}
@@ -253,7 +253,7 @@ func (a *answer) take(ctx context.Context, e ModelEvent) bool {
 		if len(e.Meta) > 0 {
 			a.last()["meta"] = string(e.Meta)
 		}
-		if e.Text != "" && !a.run.emit(Chunk{Type: kind + "-delta", ID: a.open, Delta: e.Text}) {
+		if e.Text != "" && !a.run.emit(Chunk{Type: ChunkType(kind + "-delta"), ID: a.open, Delta: e.Text}) {
 			return false
 		}
 		// A signature ends its block of reasoning. The next block has one of its own.
@@ -293,7 +293,7 @@ func (a *answer) closeOpen() bool {
 	a.open = ""
 	a.last()["text"] = a.said.String()
 	meta, _ := a.last()["meta"].(string)
-	ok := a.run.emit(Chunk{Type: a.kind + "-end", ID: id, ProviderMetadata: a.metadata(meta)})
+	ok := a.run.emit(Chunk{Type: ChunkType(a.kind + "-end"), ID: id, ProviderMetadata: a.metadata(meta)})
 	later := a.later
 	a.later = nil
 	for _, s := range later {
@@ -430,7 +430,7 @@ func (a *answer) cite(s Source) bool {
 	if s.URL == "" {
 		c = Chunk{Type: "source-document", MediaType: s.MediaType, Title: s.Title, Filename: s.Filename}
 	}
-	p := a.newPart(c.Type, s.record())
+	p := a.newPart(string(c.Type), s.record())
 	a.parts = append(a.parts, p)
 	c.SourceID = p.ID
 	return a.run.emit(c)
@@ -684,7 +684,7 @@ func (a *answer) question(e ended) {
 		if e.reply != nil {
 			data["approved"] = *e.reply
 		}
-		a.run.emit(Chunk{Type: "data-approval", ID: e.ask, Data: data})
+		a.run.emit(Chunk{Type: ChunkApproval, ID: e.ask, Data: data})
 		return
 	}
 	if a.asked == nil {
@@ -712,7 +712,7 @@ func (a *answer) failed(id, text string) {
 	if ok && q.open {
 		a.run.emit(Chunk{Type: "tool-approval-response", ApprovalID: q.id, ToolCallID: id, Reason: text})
 	}
-	kind := "tool-output-error"
+	kind := ChunkType("tool-output-error")
 	if ok && !q.agreed {
 		kind = "tool-output-denied"
 	}
@@ -762,7 +762,7 @@ func (a *answer) settle(ctx context.Context, e ended) error {
 		a.run.emit(Chunk{Type: "tool-output-available", ToolCallID: p.ToolCallID, Dynamic: a.dynamic(tool), Output: data["output"]})
 	}
 	if len(e.kept) > 0 {
-		a.run.emit(Chunk{Type: "data-kept", Data: map[string]any{"toolCallId": p.ToolCallID, "kept": e.kept}})
+		a.run.emit(Chunk{Type: ChunkKept, Data: map[string]any{"toolCallId": p.ToolCallID, "kept": e.kept}})
 	}
 	return nil
 }

@@ -67,6 +67,7 @@ func TestAuditBounds(t *testing.T) {
 
 // The compressed lines of many calls need a fraction of their bytes.
 func TestAuditCompresses(t *testing.T) {
+	native.Only(t)
 	const n = 3000
 	a := NewAudit(nil)
 	for i := range n {

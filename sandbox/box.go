@@ -111,7 +111,7 @@ func (b *Box) addTools(tools []Tool) error {
 	b.tools, b.byID = &protocol.Toolset{}, map[string]*Tool{}
 	key := func(t Tool) string { return strings.ToLower(builtinName(t.ID)) } // no two ids differ in case alone
 	taken := map[string]string{}                                             // the reason why an id is not available
-	for _, id := range append(protocol.LockedTools(), standardIDs()...) {
+	for _, id := range append(b.tools.Locked(), standardIDs()...) {
 		taken[id] = "a tool that every box knows has this name"
 	}
 	var others []Tool
@@ -155,6 +155,9 @@ func (b *Box) addTools(tools []Tool) error {
 func (t *Tool) foreign() bool { return t.Untrusted || t.Server != "" }
 
 func (b *Box) addTool(t Tool) error {
+	if t.bad != nil {
+		return t.bad
+	}
 	if t.Run == nil {
 		return protocol.Errorf(protocol.ErrInvalidParams, "tool", t.ID, "has no Run")
 	}
@@ -212,7 +215,7 @@ func (b *Box) Explain(ctx context.Context, id string, args any) (policy.Explanat
 		return policy.Explanation{}, err
 	}
 	more := append(b.gate.Remembered(), c.scope.gate.Grants()...)
-	call := policy.Call{Tool: c.tool.RuleName(), Untrusted: c.tool.Untrusted, Command: commandIn(c.needs), Needs: c.needs}
+	call := policy.Call{Tool: c.tool.RuleName(), Untrusted: c.tool.Untrusted, Sum: c.tool.Sum(), Command: commandIn(c.needs), Needs: c.needs}
 	return b.policy.Explain(call, c.scope.gate.Authority, more), nil
 }
 

@@ -3,24 +3,35 @@ package sandbox
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io/fs"
-	"maps"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/progress"
+	"github.com/bailey-go/bailey/internal/stopclock"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
+	"github.com/bailey-go/bailey/sandbox/internal/near"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
 type callKey struct{}
 
 // Call is one call of a tool. Needs, Preview, Precheck and Run receive it.
+//
+// A call's time limit, [protocol.Tool].Time, begins with Run. It does not count the time in which the user is asked,
+// whether by the box, by [Call.Acquire] or within [Call.Await]. The same holds for every call above it, such as that of
+// code_run whose code made this call, for the limits of that code and of its calls, and for the other calls of that
+// code. A question of a subagent pauses only the calls of the subagent.
 type Call struct {
 	ID     string // the call's id in traces and in the audit log
 	Args   any    // JSON values that match the tool's schema
@@ -30,7 +41,7 @@ type Call struct {
 	tool   *Tool
 	box    *Box
 	scope  *scope
-	clock  *clock
+	clock  *stopclock.Clock // of the tool, from the start of Run
 	needs  []policy.Need
 	trace  *tracer
 	asking func(late bool) (answered func(agreed bool))
@@ -44,6 +55,7 @@ type Call struct {
 	touched []string    // paths whose content the result may contain
 	got     []string    // the paths in touched that were read
 	level   policy.Send // the strictest send level of all other content that was read
+	cause   string      // what was read at that level, such as "a program could read every file of the folder"
 	reads   bool        // the result may contain text of files
 	asks    func(gate.Request) bool
 	partial func() any
@@ -111,11 +123,10 @@ func (c *Call) Box() *Box { return c.box }
 
 // Acquire asks for a permit for further effects that were unknown before the tool ran, such as the
 // files that a script opens. It returns a permit for them, which lasts until the call ends. The user may be
-// asked, and the tool's time limit does not count that time. The error is that of a denied call,
+// asked, and no time limit counts that time, see [Call]. The error is that of a denied call,
 // such as [protocol.ErrCapabilityDenied].
 func (c *Call) Acquire(ctx context.Context, needs ...policy.Need) (Permit, error) {
-	c.clock.pause()
-	defer c.clock.resume()
+	ctx = c.clock.On(ctx) // so that the gate's question pauses it
 	needs = c.FS.f.Resolve(ctx, needs)
 	p := c.passage(needs)
 	p.Unwatched, p.Late = true, true
@@ -133,10 +144,9 @@ func (c *Call) Acquire(ctx context.Context, needs ...policy.Need) (Permit, error
 	return Permit{permit}, nil
 }
 
-// Await calls do, which waits for the user. The tool's time limit does not count that time.
+// Await calls do, which waits for the user. No time limit counts that time, see [Call].
 func (c *Call) Await(do func()) {
-	c.clock.pause()
-	defer c.clock.resume()
+	defer c.clock.Hold()()
 	do()
 }
 
@@ -154,17 +164,25 @@ func (c *Call) View(ctx context.Context, p Permit, reads, writes []string) (fsac
 	return view, err
 }
 
-// view is View. The function lose asks the user about files that the program is about to remove or
-// move away.
-func (c *Call) view(ctx context.Context, p Permit, reads, writes []string) (view fsaccess.FS, lose func(context.Context, map[string]string) error, err error) {
+// inWords returns folders in words.
+func inWords(roots []string) string {
+	if slices.Contains(roots, ".") {
+		return "every file of the folder"
+	}
+	return "what is below " + strings.Join(roots, " and ")
+}
+
+// view is View. The function changing asks the user about the changes that the program is about to
+// make.
+func (c *Call) view(ctx context.Context, p Permit, reads, writes []string) (view fsaccess.FS, changing func(context.Context, []protocol.FileChange) error, err error) {
 	level := policy.SendContents
 	for _, path := range reads {
 		level = level.Narrow(c.box.policy.Policy.Send.Below(path))
 	}
-	c.narrow(level)
+	c.narrow(level, "a program could read "+inWords(reads))
 	view, more, err := gate.View(ctx, c.FS.f, p.p, reads, writes)
-	return view, func(ctx context.Context, lost map[string]string) error {
-		permit, err := c.lose(ctx, p, lost)
+	return view, func(ctx context.Context, changes []protocol.FileChange) error {
+		permit, err := c.changing(ctx, p, changes)
 		if err == nil {
 			more(permit.p)
 		}
@@ -187,36 +205,19 @@ func (c *Call) text(name string) string {
 	return s
 }
 
-// maxLost is the maximum number of files and folders that a command may remove or move away. No
-// user reads a longer question.
-const maxLost = 1000
-
-// lose asks the user about all files that a command with the permit p is about to remove or move
-// away.
-func (c *Call) lose(ctx context.Context, p Permit, lost map[string]string) (Permit, error) {
-	if len(lost) > maxLost {
-		return Permit{}, protocol.Errorf(protocol.ErrResourceLimit, c.tool.ID, c.text("command"), "the command would remove or move away %d files; %d is the most, as the user is asked about each", len(lost), maxLost)
+// changing asks the user about all changes that a command with the permit p is about to make.
+func (c *Call) changing(ctx context.Context, p Permit, changes []protocol.FileChange) (Permit, error) {
+	needs, err := gate.Changes(c.tool.ID, c.text("command"), changes, false)
+	if err != nil || len(needs) == 0 {
+		return Permit{}, err
 	}
-	var needs []policy.Need
-	for _, path := range slices.Sorted(maps.Keys(lost)) {
-		to := lost[path]
-		for _, at := range []string{path, to} {
-			if at == "" {
-				continue
-			}
-			if !fs.ValidPath(at) || !p.Covers(policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: at}) {
-				return Permit{}, protocol.Errorf(protocol.ErrCapabilityDenied, c.tool.ID, at, "the call did not declare that the command writes here")
-			}
+	for _, n := range needs {
+		if !p.Covers(policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: n.Subject}) {
+			return Permit{}, protocol.Errorf(protocol.ErrCapabilityDenied, c.tool.ID, n.Subject, "the call did not declare that the command writes here")
 		}
-		n := policy.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: path, Destroys: true}
-		n.Tree = c.FS.f.IsDir(ctx, path)
-		if to != "" {
-			n.Words = "move " + gate.Spelled(path) + " to " + gate.Spelled(to)
-		}
-		needs = append(needs, n)
 	}
-	if len(needs) == 0 {
-		return Permit{}, nil
+	for i, n := range needs {
+		needs[i].Tree = n.Tree || n.Op == protocol.OpRemove && c.FS.f.IsDir(ctx, n.Subject)
 	}
 	return c.Acquire(ctx, needs...)
 }
@@ -387,7 +388,7 @@ func subject(args any) string {
 func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 	c := &Call{ID: b.ids.Next(), box: b, scope: scopeOf(ctx, b), FS: Folder{b.fs}, asks: b.defers, level: policy.SendContents}
 	if c.scope.only != nil && !c.scope.only[builtinName(id)] {
-		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "this agent has no such tool")
+		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "this agent has no such tool%s", b.meant(c.scope, id))
 	}
 	tree, err := argsTree(ctx, args)
 	if err != nil {
@@ -398,10 +399,24 @@ func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 	}
 	c.Args = tree
 	if _, err := b.tools.Lookup(builtinName(id)); err != nil {
+		if hint := b.meant(c.scope, id); hint != "" && errors.Is(err, protocol.ErrToolNotFound) {
+			return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "there is no tool of that name%s", hint)
+		}
 		return c, err
 	}
 	c.tool = b.byID[builtinName(id)]
 	return c, c.tool.Check(tree)
+}
+
+// meant returns a question with the tools that a misspelt id may mean, or "". The agent of the scope may
+// use each of them.
+func (b *Box) meant(s *scope, id string) string {
+	known := slices.DeleteFunc(b.tools.Names(), func(n string) bool { return s.only != nil && !s.only[n] })
+	names := near.Names(id, known)
+	if len(names) == 0 {
+		return ""
+	}
+	return "; did you mean " + strings.Join(names, " or ") + "?"
 }
 
 // argsTree returns the arguments as a tree of JSON values. The result may be the caller's own map.
@@ -465,6 +480,7 @@ func (c *Call) findNeeds(ctx context.Context) (err error) {
 	}
 	defer func() {
 		if v := recover(); v != nil {
+			c.panicked(v)
 			err = protocol.Errorf(protocol.ErrExecution, "call", c.tool.ID, "the tool failed while it computed its needs")
 			c.box.violation(protocol.Violation{Layer: "tool", Code: protocol.ErrExecution, Detail: "panic in the needs of " + c.tool.ID, ExecID: c.ID, Tool: c.tool.ID})
 		}
@@ -511,7 +527,8 @@ func (c *Call) look(preview gate.Permit) *Call {
 // is asked.
 func (c *Call) precheck(ctx context.Context, preview gate.Permit) (err error) {
 	defer func() {
-		if recover() != nil {
+		if v := recover(); v != nil {
+			c.panicked(v)
 			err = nil
 		}
 	}()
@@ -526,6 +543,7 @@ func (c *Call) request(ctx context.Context, preview gate.Permit) (r gate.Request
 	}
 	defer func() {
 		if v := recover(); v != nil {
+			c.panicked(v)
 			r.Title, r.Diff = "", "(what would change can't be shown: the tool's preview failed)"
 		}
 	}()
@@ -576,9 +594,8 @@ func (c *Call) run(ctx context.Context) (any, error) {
 	if limit == 0 {
 		limit = protocol.Strict.Limits().ToolTime
 	}
-	ctx, c.clock = newClock(ctx, limit, c.box.o.Now)
-	c.clock.resume()
-	defer c.clock.stop()
+	ctx, c.clock = stopclock.Start(ctx, stopclock.Options{Limit: limit, Cause: protocol.Errorf(protocol.ErrTimeout, "call", "", "the tool took longer than %v; what it did until then is done", limit)})
+	defer c.clock.Stop()
 	ctx = fsaccess.WithCause(ctx, c.ID)
 	ctx = context.WithValue(ctx, callKey{}, c)
 	type outcome struct {
@@ -590,6 +607,7 @@ func (c *Call) run(ctx context.Context) (any, error) {
 		var o outcome
 		defer func() {
 			if v := recover(); v != nil {
+				c.panicked(v)
 				o = outcome{nil, protocol.Errorf(protocol.ErrExecution, "call", c.tool.ID, "the tool failed")}
 				c.box.violation(protocol.Violation{Layer: "tool", Code: protocol.ErrExecution, Detail: "panic in " + c.tool.ID, ExecID: c.ID, Tool: c.tool.ID})
 			}
@@ -611,14 +629,25 @@ func (c *Call) run(ctx context.Context) (any, error) {
 	}
 }
 
+// panicked tells the developer of a panic of the tool. The model receives neither the value nor the stack,
+// which may contain what the tool has read. It is called while the goroutine panics.
+func (c *Call) panicked(v any) {
+	stack := debug.Stack()
+	if on := c.box.o.OnPanic; on != nil {
+		defer func() { _ = recover() }()
+		on(c.tool.ID, v, stack)
+		return
+	}
+	fmt.Fprintf(os.Stderr, "sandbox: panic in the tool %s: %v\n%s", c.tool.ID, v, stack)
+}
+
 // askKind asks the user about writing a file of a dangerous kind, for the guard.
 func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	c, ok := ctx.Value(callKey{}).(*Call)
 	if !ok {
 		return false, nil
 	}
-	c.clock.pause()
-	defer c.clock.resume()
+	ctx = c.clock.On(ctx)
 	needs := []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: q.Path, Words: "write " + gate.Spelled(q.Path) + ", which is of the kind " + string(q.Kind)}}
 	r := gate.Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
 		Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
@@ -645,8 +674,7 @@ func (c *Call) acceptOnce(ctx context.Context, key string, r gate.Request) error
 	if c.accepted(key) {
 		return nil
 	}
-	c.clock.pause()
-	defer c.clock.resume()
+	ctx = c.clock.On(ctx)
 	p := c.passage(nil)
 	p.Step = c.trace.step
 	if err := c.box.gate.Confirm(ctx, p, r); err != nil {
@@ -674,56 +702,6 @@ func (c *Call) accept(key string) {
 		c.scope.accepted = map[string]bool{}
 	}
 	c.scope.accepted[key] = true
-}
-
-// clock is a time limit that pauses while the user is asked.
-type clock struct {
-	mu     sync.Mutex
-	left   time.Duration
-	since  time.Time
-	timer  *time.Timer
-	held   int
-	cancel context.CancelCauseFunc
-	limit  time.Duration
-	now    func() time.Time
-}
-
-func newClock(ctx context.Context, limit time.Duration, now func() time.Time) (context.Context, *clock) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	c := &clock{left: limit, limit: limit, cancel: cancel, now: now, held: 1}
-	return ctx, c
-}
-
-func (c *clock) resume() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.held--; c.held > 0 {
-		return
-	}
-	c.since = c.now()
-	c.timer = time.AfterFunc(c.left, func() {
-		c.cancel(protocol.Errorf(protocol.ErrTimeout, "call", "", "the tool took longer than %v; what it did until then is done", c.limit))
-	})
-}
-
-func (c *clock) pause() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.held++; c.held > 1 {
-		return
-	}
-	c.timer.Stop()
-	c.left = max(time.Millisecond, c.left-c.now().Sub(c.since))
-}
-
-func (c *clock) stop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.held++
-	if c.timer != nil {
-		c.timer.Stop()
-	}
-	c.cancel(context.Canceled)
 }
 
 // Progress is a line of text from a running call.

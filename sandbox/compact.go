@@ -238,7 +238,7 @@ func (r *run) compact(ctx context.Context, force bool) (bool, error) {
 	if err := r.s.put(ctx, []MessageRecord{m}, []PartRecord{r.s.newPart(m, 0, "data-compaction", data)}); err != nil {
 		return false, err
 	}
-	r.emit(Chunk{Type: "data-compaction", ID: m.ID, Data: map[string]any{"messages": float64(at), "summary": summary}})
+	r.emit(Chunk{Type: ChunkCompaction, ID: m.ID, Data: map[string]any{"messages": float64(at), "summary": summary}})
 	return true, nil
 }
 
@@ -504,7 +504,7 @@ func (r *run) fitted(req ModelRequest) []ModelMessage {
 func (r *run) shorten(list []ModelMessage, limit int) []ModelMessage {
 	short := shortened(list, limit)
 	if n := tokensOfMessages(list) - tokensOfMessages(short); n > 0 {
-		r.emit(Chunk{Type: "data-shortened", Data: map[string]any{"tokens": float64(n)}})
+		r.emit(Chunk{Type: ChunkShortened, Data: map[string]any{"tokens": float64(n)}})
 	}
 	return short
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -541,6 +542,7 @@ func TestOnlyALongRequestIsCut(t *testing.T) {
 
 // A model with a small window never gets stuck, however long its summaries are.
 func TestSmallWindowGoesOn(t *testing.T) {
+	native.Only(t)
 	for _, size := range []int{100, 8 << 10, 16 << 10, 200 << 10} {
 		h := build(t, policy.AskBeforeChanges(), nil, nil)
 		s := h.session(t)

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 )
@@ -164,6 +165,7 @@ func (d *day) answer(r sandbox.ModelRequest) sandboxtest.Turn {
 // request is longer than the window, none begins when a budget is used up, and a box that has worked all
 // day uses at most a tenth more memory than one that has just opened the session.
 func TestScriptedDay(t *testing.T) {
+	native.Only(t) // the store of IndexedDB has tests of its own
 	list := stores(t)
 	for name := range list {
 		if name != "IndexedDB" { // the others have all of it in memory
@@ -233,7 +235,7 @@ func scriptedDay(t *testing.T, store func() sandbox.Store) {
 		must(t, err)
 	}
 	usual := sandbox.RunOptions{Steps: 20, Tokens: 200_000, Money: 5}
-	var turn func(say string, o sandbox.RunOptions, breakAt string) (reason string)
+	var turn func(say string, o sandbox.RunOptions, breakAt sandbox.ChunkType) (reason string)
 	// memory compares a box that has worked with one that has just read the same session and made a turn.
 	// The second holds the conversation and little else.
 	memory := func() (worked, fresh float64) {
@@ -243,7 +245,7 @@ func scriptedDay(t *testing.T, store func() sandbox.Store) {
 		return worked, heap()
 	}
 	var early, earlyFresh float64
-	turn = func(say string, o sandbox.RunOptions, breakAt string) (reason string) {
+	turn = func(say string, o sandbox.RunOptions, breakAt sandbox.ChunkType) (reason string) {
 		o.InputPrice, o.OutputPrice = 3, 3
 		o.OnSend = func(sandbox.ModelRequest) {
 			d.mu.Lock()

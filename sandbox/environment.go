@@ -95,13 +95,13 @@ func availability(b *Box, e Environment) AvailabilityTable {
 		switch reason := lacks(b, t); {
 		case reason != "":
 			add(t.ID, false, reason)
-		case t.ID == "code_run" && e != Web:
+		case b.byID[t.ID].browser && e != Web:
 			add(t.ID, false, "an enclave is made of a browser's frames and workers, and there is no browser")
 		default:
 			add(t.ID, true, limits(t, e))
 		}
 	}
-	for _, id := range append(protocol.LockedTools(), "code_run", "tool_run") {
+	for _, id := range append(b.tools.Locked(), "code_run", "tool_run") {
 		if !known[id] {
 			add(id, false, "the box was not given this tool")
 		}
@@ -130,8 +130,12 @@ func lacks(b *Box, t *protocol.Tool) string {
 func limits(t *protocol.Tool, e Environment) string {
 	folder := needsFolder(Tool{Tool: *t})
 	switch {
+	case t.ID == "bash" && e == Computer:
+		return "a shell of its own over the folder; package environment/computer adds the machine's programs that the policy names"
 	case t.ID == "bash":
 		return "a shell of its own over the folder, without the machine's programs"
+	case t.ID == "tool_run" && e == Computer:
+		return "WebAssembly programs that the app brings; package environment/computer adds the machine's programs that the policy names"
 	case t.ID == "tool_run":
 		return "WebAssembly programs that the app brings, without the machine's own"
 	case (t.ID == "web_fetch" || t.ID == "web_search") && e == Web:

@@ -15,6 +15,8 @@ import (
 // noCode is an enclave that is never used.
 type noCode struct{}
 
+func (noCode) NeedsBrowser() bool { return true }
+
 func (noCode) RunCode(context.Context, *protocol.Toolset, string, any) (*protocol.RunResult, error) {
 	return nil, protocol.ErrExecution
 }
@@ -45,7 +47,7 @@ func TestAvailability(t *testing.T) {
 			t.Errorf("%s is not there, and nobody says why", key)
 		}
 	}
-	for _, id := range append(protocol.LockedTools(), "code_run", "tool_run", "delete", "move", "mkdir", "diff", "undo") {
+	for _, id := range append((&protocol.Toolset{}).Locked(), "code_run", "tool_run", "delete", "move", "mkdir", "diff", "undo") {
 		for _, e := range []sandbox.Environment{sandbox.Web, sandbox.Cloud, sandbox.Computer} {
 			if _, ok := rows[id+" "+string(e)]; !ok {
 				t.Errorf("%s in %s is not told of", id, e)
@@ -63,6 +65,14 @@ func TestAvailability(t *testing.T) {
 		a := rows[key]
 		if a.Here != (here == "yes") || (reason == "") != (a.Reason == "") || !strings.Contains(a.Reason, reason) {
 			t.Errorf("%s: %+v, want %s", key, a, want)
+		}
+	}
+	elsewhere := build(t, parse(t, everything), nil, nil, func(o *sandbox.Options) {
+		o.Tools = []sandbox.Tool{sandbox.CodeRun(struct{ sandbox.CodeRunner }{noCode{}})}
+	})
+	for _, a := range elsewhere.AvailabilityTable() {
+		if a.Tool == "code_run" && !a.Here {
+			t.Errorf("a runner that needs no browser: %+v", a)
 		}
 	}
 	var here sandbox.AvailabilityTable

@@ -21,6 +21,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -135,6 +136,7 @@ func TestSayFiles(t *testing.T) {
 }
 
 func TestFileLimits(t *testing.T) {
+	native.Only(t)
 	pdf := func(n int) sandbox.File {
 		return sandbox.File{Name: "a.pdf", Data: append([]byte("%PDF-"), make([]byte, n-5)...)}
 	}
@@ -193,6 +195,7 @@ func TestFileLimits(t *testing.T) {
 
 // The files of a session have a limit. Equal files count once.
 func TestSessionFilesHaveALimit(t *testing.T) {
+	native.Only(t)
 	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	s := h.session(t)
 	pdf := func(n, k int) sandbox.File {
@@ -655,6 +658,7 @@ func TestModelGetsItsFileBack(t *testing.T) {
 // The files of an answer have the limits of a message and of the session, and those of an imported one
 // have them too.
 func TestFilesOfAnAnswerHaveLimits(t *testing.T) {
+	native.Only(t)
 	pdf := func(n int) sandbox.File {
 		return sandbox.File{Data: append([]byte(fmt.Sprint("%PDF-", n)), make([]byte, n-len(fmt.Sprint("%PDF-", n)))...)}
 	}

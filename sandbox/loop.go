@@ -218,12 +218,12 @@ func errBudget(what string) error {
 // ended emits the chunks of a run that did not finish, and returns the session's new status.
 func (r *run) ended(ctx context.Context, err error) Status {
 	if errors.Is(err, errGone) || ctx.Err() != nil && errors.Is(context.Cause(ctx), protocol.ErrAborted) || errors.Is(err, context.Canceled) && ctx.Err() != nil {
-		r.emit(Chunk{Type: "data-stopped", Data: map[string]any{"done": r.done}})
+		r.emit(Chunk{Type: ChunkStopped, Data: map[string]any{"done": r.done}})
 		r.emit(Chunk{Type: "abort", Reason: protocol.Public(err).Message})
 		return StatusIdle
 	}
 	if errors.Is(err, protocol.ErrResourceLimit) {
-		r.emit(Chunk{Type: "data-budget", Data: map[string]any{"reason": protocol.Public(err).Message, "usage": r.usage}})
+		r.emit(Chunk{Type: ChunkBudget, Data: map[string]any{"reason": protocol.Public(err).Message, "usage": r.usage}})
 		r.emit(Chunk{Type: "finish", Reason: "other"})
 		return StatusIdle
 	}
@@ -402,7 +402,7 @@ func (r *run) withoutFiles(req *ModelRequest, me *ModelError) bool {
 	}
 	r.plain = true
 	req.Messages = described(req.Messages)
-	r.emit(Chunk{Type: "data-files-refused", Data: map[string]any{"reason": me.Message}})
+	r.emit(Chunk{Type: ChunkFilesRefused, Data: map[string]any{"reason": me.Message}})
 	if r.o.OnSend != nil && !r.model.Local() {
 		r.o.OnSend(*req)
 	}
@@ -415,7 +415,7 @@ func (r *run) wait(ctx context.Context, a *answer, me *ModelError, try int) erro
 	d := delay(me, try)
 	r.s.setStatus(StatusRetrying)
 	defer r.s.setStatus(StatusBusy)
-	if !r.emit(Chunk{Type: "data-retry", Transient: true, Data: map[string]any{"attempt": try + 1, "after_ms": ms(d), "reason": me.Message, "drop": a.ids()}}) || !r.emit(Chunk{Type: "reset-step"}) {
+	if !r.emit(Chunk{Type: ChunkRetry, Transient: true, Data: map[string]any{"attempt": try + 1, "after_ms": ms(d), "reason": me.Message, "drop": a.ids()}}) || !r.emit(Chunk{Type: "reset-step"}) {
 		return errGone
 	}
 	a.reset()
@@ -527,7 +527,7 @@ func (r *run) hear(ctx context.Context) error {
 			}
 			data["files"] = list
 		}
-		r.emit(Chunk{Type: "data-steer", ID: id, Data: data})
+		r.emit(Chunk{Type: ChunkSteer, ID: id, Data: data})
 	}
 }
 
@@ -617,123 +617,4 @@ func finishReason(reason string) string {
 		return reason
 	}
 	return "other"
-}
-
-// Chunk is an element of the stream that [Box.Run] yields, in the format of AI SDK's UI message
-// stream, version 7. Package uistream writes it for version 6 too. Its JSON has only the members of
-// its type. The comments name the types that use a field.
-type Chunk struct {
-	Type       string // such as "text-delta" or "tool-output-available"
-	ID         string // of text-…, reasoning-… and data-…
-	MessageID  string // of start
-	Delta      string // of text-delta, reasoning-delta; inputTextDelta of tool-input-delta
-	ToolCallID string
-	ToolName   string
-	Dynamic    bool // of tool-input-… and tool-output-…: the tool is of a server or a stranger, and not of the app
-	Input      any
-	Output     any
-	// Preliminary is of tool-output-available: the call goes on, and another output follows. See
-	// [RunOptions].Progress.
-	Preliminary bool
-	ErrorText   string // of error, tool-input-error, tool-output-error, tool-output-denied (not in its JSON)
-	ApprovalID  string // of tool-approval-request and tool-approval-response
-	Approved    bool   // of tool-approval-response
-	Reason      string // finishReason of finish, reason of abort and tool-approval-response
-	Metadata    any    // messageMetadata of start, finish, message-metadata
-	Data        any    // of data-…
-	Transient   bool   // of data-…
-	URL         string // of file (a data: URL) and source-url
-	MediaType   string // of file and source-document
-	SourceID    string // of source-url and source-document
-	Title       string // of source-url and source-document
-	Filename    string // of source-document
-	// ProviderMetadata belongs to the provider, by its name, such as {"anthropic": {"signature": "…"}}:
-	// of text-…, reasoning-…, tool-input-…, tool-output-…, file and source-…. Its values must be
-	// objects. That of a file also has the id of its part, {"bailey": {"id": "…"}}. A data-retry names
-	// it in "drop" if the file is void.
-	ProviderMetadata map[string]any
-}
-
-// MarshalJSON returns the chunk as JSON for AI SDK. An unknown type is an error. Types of the app's
-// own must begin with "data-".
-func (c Chunk) MarshalJSON() ([]byte, error) {
-	m := map[string]any{"type": c.Type}
-	opt := func(key, v string) {
-		if v != "" {
-			m[key] = v
-		}
-	}
-	part, _, _ := strings.Cut(c.Type, "-")
-	switch part {
-	case "text", "reasoning", "tool", "file", "source":
-		if len(c.ProviderMetadata) > 0 && !strings.HasPrefix(c.Type, "tool-approval") {
-			m["providerMetadata"] = c.ProviderMetadata
-		}
-		if c.Dynamic && (strings.HasPrefix(c.Type, "tool-input-") || strings.HasPrefix(c.Type, "tool-output-")) {
-			m["dynamic"] = true
-		}
-	}
-	switch c.Type {
-	case "file":
-		m["url"], m["mediaType"] = c.URL, c.MediaType
-	case "source-url":
-		m["sourceId"], m["url"] = c.SourceID, c.URL
-		opt("title", c.Title)
-	case "source-document":
-		m["sourceId"], m["mediaType"], m["title"] = c.SourceID, c.MediaType, c.Title
-		opt("filename", c.Filename)
-	case "start":
-		opt("messageId", c.MessageID)
-		if c.Metadata != nil {
-			m["messageMetadata"] = c.Metadata
-		}
-	case "start-step", "finish-step", "reset-step":
-	case "text-start", "text-end", "reasoning-start", "reasoning-end":
-		m["id"] = c.ID
-	case "text-delta", "reasoning-delta":
-		m["id"], m["delta"] = c.ID, c.Delta
-	case "tool-input-start":
-		m["toolCallId"], m["toolName"] = c.ToolCallID, c.ToolName
-	case "tool-input-delta":
-		m["toolCallId"], m["inputTextDelta"] = c.ToolCallID, c.Delta
-	case "tool-input-available":
-		m["toolCallId"], m["toolName"], m["input"] = c.ToolCallID, c.ToolName, c.Input
-	case "tool-input-error":
-		m["toolCallId"], m["toolName"], m["input"], m["errorText"] = c.ToolCallID, c.ToolName, c.Input, c.ErrorText
-	case "tool-approval-request":
-		m["approvalId"], m["toolCallId"] = c.ApprovalID, c.ToolCallID
-	case "tool-approval-response":
-		m["approvalId"], m["approved"] = c.ApprovalID, c.Approved
-		opt("reason", c.Reason)
-	case "tool-output-available":
-		m["toolCallId"], m["output"] = c.ToolCallID, c.Output
-		if c.Preliminary {
-			m["preliminary"] = true
-		}
-	case "tool-output-error":
-		m["toolCallId"], m["errorText"] = c.ToolCallID, c.ErrorText
-	case "tool-output-denied":
-		m["toolCallId"] = c.ToolCallID
-	case "message-metadata":
-		m["messageMetadata"] = c.Metadata
-	case "finish":
-		opt("finishReason", c.Reason)
-		if c.Metadata != nil {
-			m["messageMetadata"] = c.Metadata
-		}
-	case "abort":
-		opt("reason", c.Reason)
-	case "error":
-		m["errorText"] = c.ErrorText
-	default:
-		if !strings.HasPrefix(c.Type, "data-") {
-			return nil, protocol.Errorf(protocol.ErrInvalidParams, "chunk", c.Type, "unknown type; types of the app's own must begin with data-")
-		}
-		opt("id", c.ID)
-		m["data"] = c.Data
-		if c.Transient {
-			m["transient"] = true
-		}
-	}
-	return json.Marshal(m)
 }

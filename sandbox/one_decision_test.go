@@ -216,13 +216,13 @@ func direct(ctx context.Context, c sandbox.Command, y try) string {
 	case "mkdir":
 		_ = f.Mkdir(y.at, 0o755)
 	case "remove":
-		if c.Losing != nil {
-			_ = c.Losing(ctx, map[string]string{y.at: ""})
+		if c.Changing != nil {
+			_ = c.Changing(ctx, losing(map[string]string{y.at: ""}))
 		}
 		_ = f.RemoveAll(y.at)
 	case "move":
-		if c.Losing != nil {
-			_ = c.Losing(ctx, map[string]string{y.at: y.to})
+		if c.Changing != nil {
+			_ = c.Changing(ctx, losing(map[string]string{y.at: y.to}))
 		}
 		_ = f.Rename(y.at, y.to)
 	}

@@ -50,6 +50,10 @@ type Options struct {
 	// OnProgress is called with the progress lines of running calls, see [ReportProgress]. It must return at
 	// once, because the call waits for it.
 	OnProgress func(Progress)
+	// OnPanic is called if a tool panics, with its id, the value and the stack, on the tool's goroutine.
+	// The call fails, and the model receives neither. nil writes both to standard error, which is the
+	// console of a page. Both may contain what the tool has read.
+	OnPanic func(tool string, value any, stack []byte)
 	// Log receives traces at debug level and violations as warnings. They contain no inputs, no
 	// outputs and no text that package secrets takes for a credential. A *slog.Logger implements
 	// it. nil, and a nil *slog.Logger, log nothing. The type is not *slog.Logger, because a page that

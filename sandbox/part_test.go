@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -107,6 +108,7 @@ func TestNothingIsDoneForNobody(t *testing.T) {
 
 // An answer has at most 1,000 parts. What came until then is stored, and the request is not repeated.
 func TestPartsOfAnAnswerHaveALimit(t *testing.T) {
+	native.Only(t)
 	think := sandbox.ModelEvent{Type: sandbox.PartReasoning, Text: "x", Meta: json.RawMessage(`{"signature":"s"}`)}
 	call := func(kind sandbox.PartType, id int) sandbox.ModelEvent {
 		return sandbox.ModelEvent{Type: kind, CallID: fmt.Sprint("c", id), Tool: "nope", Args: json.RawMessage(`{}`)}

@@ -5,12 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
 // Redacting a result of many short texts yields to the page between them. The work for names that
 // become equal is linear in their number.
 func TestManyTextsAreSearchedInTheirNumber(t *testing.T) {
+	native.Only(t)
 	const n = 3000
 	list, members := []any{}, map[string]any{}
 	for i := range n {

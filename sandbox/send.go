@@ -33,10 +33,14 @@ func (c *Call) touch(needs []policy.Need) {
 	}
 }
 
-// narrow records that a call has read content that is sent up to level at most.
-func (c *Call) narrow(level policy.Send) {
+// narrow records that a call has read content that is sent up to level at most, and in cause where it is
+// from.
+func (c *Call) narrow(level policy.Send, cause string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.level.Narrow(level) != c.level {
+		c.cause = cause
+	}
 	c.level, c.reads = c.level.Narrow(level), true
 }
 
@@ -47,11 +51,14 @@ func (c *Call) tellParent() {
 		return
 	}
 	c.mu.Lock()
-	touched, got, level, reads := c.touched, c.got, c.level, c.reads
+	touched, got, level, cause, reads := c.touched, c.got, c.level, c.cause, c.reads
 	c.mu.Unlock()
 	c.parent.mu.Lock()
 	defer c.parent.mu.Unlock()
 	c.parent.touched, c.parent.got = append(c.parent.touched, touched...), append(c.parent.got, got...)
+	if c.parent.level.Narrow(level) != c.parent.level {
+		c.parent.cause = cause
+	}
 	c.parent.level, c.parent.reads = c.parent.level.Narrow(level), c.parent.reads || reads
 }
 
@@ -78,19 +85,30 @@ func (c *Call) least(paths []string) policy.Send {
 // model.
 func (c *Call) sends(from, to string) error {
 	send := &c.box.policy.Policy.Send
-	level := policy.SendContents
+	level, cause := policy.SendContents, ""
 	if from != "" {
 		level = send.For(from)
 	}
 	for at := c; from == "" && at != nil && at.scope == c.scope; at = at.parent {
 		at.mu.Lock()
-		level = level.Narrow(at.least(at.got))
+		if l := level.Narrow(at.level); l != level {
+			level, cause = l, at.cause
+		}
+		for _, p := range at.got {
+			if l := level.Narrow(send.For(p)); l != level {
+				level, cause = l, p+" was read"
+			}
+		}
 		at.mu.Unlock()
 	}
-	if there := send.For(to); there.Narrow(level) != there {
-		return protocol.Errorf(protocol.ErrCapabilityDenied, c.tool.ID, to, "the policy sends %s of what would be put here, and %s of what is here; put it where no more of it is sent", level, there)
+	there := send.For(to)
+	if there.Narrow(level) == there {
+		return nil
 	}
-	return nil
+	if cause != "" {
+		cause = " (" + cause + ")"
+	}
+	return protocol.Errorf(protocol.ErrCapabilityDenied, c.tool.ID, to, "the policy sends %s of what would be put here%s, and %s of what is here; put it where no more of it is sent, or read less before", level, cause, there)
 }
 
 // forModel returns a result in the form for a model, its files, and descriptions of the content that

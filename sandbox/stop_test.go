@@ -42,7 +42,7 @@ func TestStopEndsInBoundedSteps(t *testing.T) {
 		for c, err := range h.Run(context.Background(), s, m, sandbox.RunOptions{}) {
 			must(t, err)
 			if stopped {
-				after += c.Type + " "
+				after += string(c.Type) + " "
 			}
 			if c.Type == "text-delta" && !stopped {
 				s.Interrupt("enough")

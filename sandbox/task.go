@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailey-go/bailey/internal/stopclock"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 )
@@ -84,7 +85,7 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	}
 	m, _ := c.Args.(map[string]any)
 	background, _ := m["background"].(bool)
-	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	own, cancel := context.WithCancelCause(stopclock.Without(context.WithoutCancel(ctx)))
 	if background {
 		c.box.track(s.ID(), cancel) // before its id is known to anyone
 	}
@@ -105,8 +106,8 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	}
 	cancel(nil)
 	defer end()
-	c.clock.pause() // the subagent has its own limits
-	defer c.clock.resume()
+	defer c.clock.Pause()() // the subagent has its own limits
+	ctx = stopclock.Without(ctx)
 	seen := &agentParts{}
 	shown := func(parts bool) func() any {
 		return func() any {
@@ -230,7 +231,7 @@ func (a *agentParts) add(part map[string]any) {
 func (a *agentParts) take(c Chunk) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	kind, event, _ := strings.Cut(c.Type, "-")
+	kind, event, _ := strings.Cut(string(c.Type), "-")
 	switch c.Type {
 	case "text-start", "reasoning-start":
 		a.add(map[string]any{"type": kind, "text": "", "state": "streaming"})

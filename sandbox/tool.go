@@ -9,7 +9,7 @@ import (
 )
 
 // A Tool is a [protocol.Tool] that declares the effects of each call before the call runs, and has
-// them with a permit. [New] sets Execute and replaces a given one.
+// them with a permit. [Func] makes one of a function. [New] sets Execute and replaces a given one.
 type Tool struct {
 	protocol.Tool
 
@@ -48,7 +48,9 @@ type Tool struct {
 	// turn reports that Run changes files in one go, exactly as the question showed. Only one such
 	// call runs at a time.
 	turn    bool
-	unified bool // what Preview returns is a diff, see Request
+	bad     error // of a tool that Func could not make
+	browser bool  // it works in a browser alone
+	unified bool  // what Preview returns is a diff, see Request
 	// also adds effects to a question that is shown in any case.
 	also func(ctx context.Context, c *Call, r *gate.Request)
 }

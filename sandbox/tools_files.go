@@ -69,7 +69,7 @@ func runRead(ctx context.Context, c *Call) (any, error) {
 	var v fsaccess.Version
 	if whole, ok := c.scope.output(a.Path); ok {
 		data = []byte(whole.text)
-		c.narrow(whole.level)
+		c.narrow(whole.level, "an earlier output was read")
 	} else if strings.HasPrefix(a.Path, outputFolder) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "read", a.Path, "there is no such output in this session").WithReason(protocol.ReasonNotFound)
 	} else {

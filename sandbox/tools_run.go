@@ -16,7 +16,9 @@ import (
 
 // A CodeRunner runs untrusted JavaScript, such as in an enclave. The context belongs to the
 // session, and each tool that the code calls through tools passes the gate separately. RunCode
-// returns an error if the code could not be run. An error of the code itself is in the result.
+// returns an error if the code could not be run. An error of the code itself is in the result. If a
+// runner has a method NeedsBrowser() bool that returns true, [Box.Available] reports code_run as
+// missing elsewhere.
 type CodeRunner interface {
 	// RunCode runs code, the body of an async function, with args. The code may call the given
 	// tools.
@@ -54,6 +56,8 @@ func CodeRun(r CodeRunner) Tool {
 	if r == nil {
 		t.Missing = "there is no enclave; it needs a page"
 	}
+	b, ok := r.(interface{ NeedsBrowser() bool })
+	t.browser = ok && b.NeedsBrowser()
 	return t
 }
 
@@ -106,12 +110,12 @@ type Command struct {
 	Env []string
 	// FS contains only the files that the call may read and write.
 	FS fsaccess.FS
-	// Losing asks the user about all files that the command is about to remove or to move away. The
-	// keys of lost are their paths, and the values are their new paths, or "" for a file that is
-	// removed. A runner calls it once, before it makes the first of these changes. If it returns an
-	// error, the runner makes none of them. FS refuses such changes unless the user agreed. More
-	// than 1,000 files are an error. If Losing is nil, the command may remove and move no file.
-	Losing func(ctx context.Context, lost map[string]string) error
+	// Changing shows the user all changes that the command is about to make, unless the rules allow
+	// them without a question. A runner calls it once, before the first change. If it returns an
+	// error, the runner makes none of them. FS refuses to remove a file or to move one away unless
+	// the user agreed. Losing more than 1,000 files is an error. If Changing is nil, the command may
+	// remove and move no file.
+	Changing func(ctx context.Context, changes []protocol.FileChange) error
 	// Asked reports that the caller asks the user wherever [CommandAsker] requires it. AskedKey is
 	// the key of the command that the user was asked about, or empty. A runner must refuse to run a
 	// third-party command if Asked is false, or if the command's key is not AskedKey.
@@ -192,7 +196,7 @@ func ToolRun(r CommandRunner) Tool {
 	gated := Gate(r)
 	t := Tool{
 		Tool: protocol.Tool{ID: "tool_run", Requires: requires(protocol.ShellRun, protocol.FSRead, protocol.FSWrite), Time: protocol.Permissive.Limits().Time,
-			Description: "Runs a command with arguments and input. read and write list the files and folders it may use. Files that it removes or moves away are asked about.",
+			Description: "Runs a command with arguments and input. read and write list the files and folders it may use. The user may be shown its changes before they are made.",
 			Parameters: `{"type":"object","properties":{"command":{"type":"string","minLength":1},"args":{"type":"array","items":{"type":"string"},"maxItems":1000},"stdin":{"type":"string"},
 				"read":{"type":"array","items":{"type":"string"},"maxItems":100},"write":{"type":"array","items":{"type":"string"},"maxItems":100}},"required":["command"],"additionalProperties":false}`},
 		Needs: func(_ context.Context, c *Call) ([]policy.Need, error) {
@@ -273,7 +277,7 @@ func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	view, lose, err := c.view(ctx, c.Permit, a.Read, a.Write)
+	view, changing, err := c.view(ctx, c.Permit, a.Read, a.Write)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +289,7 @@ func runCommand(ctx context.Context, c *Call, r CommandRunner) (any, error) {
 		}
 		return map[string]any{"output": output, "stderr": stderr}
 	})
-	exit, err := r.RunCommand(ctx, Command{Name: a.Command, Args: a.Args, Stdin: strings.NewReader(a.Stdin), Stdout: out, Stderr: errs, FS: view, Losing: lose, Asked: true, AskedKey: asked})
+	exit, err := r.RunCommand(ctx, Command{Name: a.Command, Args: a.Args, Stdin: strings.NewReader(a.Stdin), Stdout: out, Stderr: errs, FS: view, Changing: changing, Asked: true, AskedKey: asked})
 	if err != nil {
 		return nil, err
 	}

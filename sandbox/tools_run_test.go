@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -137,7 +140,7 @@ func TestToolRunLoses(t *testing.T) {
 	asker := sandboxtest.Always(policy.AnswerOnce)
 	h := build(t, parse(t, pol), asker, map[string]string{"docs/a.txt": "a", "docs/b.txt": "b", "docs/old/x.txt": "x", "docs/kept.txt": "kept"}, func(o *sandbox.Options) {
 		o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(func(ctx context.Context, c sandbox.Command) (int, error) {
-			if err := c.Losing(ctx, lost); err != nil {
+			if err := c.Changing(ctx, losing(lost)); err != nil {
 				return 0, err
 			}
 			beside = c.FS.Remove("docs/kept.txt")
@@ -182,12 +185,24 @@ func TestToolRunLoses(t *testing.T) {
 func (h *house) lose(t *testing.T, lost map[string]string, want error) {
 	t.Helper()
 	b, err := sandbox.New(sandbox.Options{FS: h.journal, Policy: h.Policy(), Ask: h.asker, Tools: []sandbox.Tool{sandbox.ToolRun(scripted(func(ctx context.Context, c sandbox.Command) (int, error) {
-		return 0, c.Losing(ctx, lost)
+		return 0, c.Changing(ctx, losing(lost))
 	}))}})
 	must(t, err)
 	if err := b.Call(context.Background(), "tool_run", args{"command": "prog", "write": []any{"docs"}}).Err(); !errors.Is(err, want) {
 		t.Errorf("%d files: %v, want %v", len(lost), err, want)
 	}
+}
+
+// losing returns the changes of files that are removed (""), or moved.
+func losing(lost map[string]string) (out []protocol.FileChange) {
+	for _, from := range slices.Sorted(maps.Keys(lost)) {
+		if to := lost[from]; to != "" {
+			out = append(out, protocol.FileChange{Path: to, From: from, Before: -1})
+		} else {
+			out = append(out, protocol.FileChange{Path: from, Before: -1, Size: -1})
+		}
+	}
+	return out
 }
 
 // A question is about at most 1,000 files.
@@ -207,6 +222,83 @@ func TestToolRunLosesSoMany(t *testing.T) {
 		}
 		if asked := len(asker.Requests()) == 1 && len(asker.Requests()[0].Effects) == n; asked != (n <= most) {
 			t.Errorf("%d files: asked %v", n, asked)
+		}
+	}
+}
+
+// listing returns a command that asks about its changes and then makes them, and others that it did not list.
+func listing(changes []protocol.FileChange, do func(f fsaccess.FS) error) scripted {
+	return func(ctx context.Context, c sandbox.Command) (int, error) {
+		if err := c.Changing(ctx, changes); err != nil {
+			return 0, err
+		}
+		return 0, do(c.FS)
+	}
+}
+
+// Before a program's changes are made the user sees each of them, with sizes. After a no there is none.
+func TestToolRunListsChanges(t *testing.T) {
+	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"]}, "rules": [{"permission": "shell.run", "action": "allow"}, {"permission": "fs.read", "action": "allow"}]}`
+	changes := []protocol.FileChange{{Path: "docs/new", Dir: true, Before: -1}, {Path: "docs/new/a.txt", Before: -1, Size: 12}, {Path: "docs/b.txt", Before: 1, Size: 20_000},
+		{Path: "docs/old.txt", Before: 3, Size: -1}, {Path: "docs/d.txt", From: "docs/c.txt", Before: -1, Size: 1}, {Path: "docs/l", Link: "b.txt", Before: -1, Size: 5}, {Path: "docs/h", Same: "docs/b.txt", Before: -1}}
+	for _, agree := range []bool{true, false} {
+		asker, asked := &sandboxtest.Asker{}, 0
+		asker.Reply = func(r sandbox.Request) sandbox.Reply {
+			if asked++; asked > 1 && !agree {
+				return sandbox.Reply{Answer: policy.AnswerReject}
+			}
+			return sandbox.Reply{Answer: policy.AnswerOnce}
+		}
+		h := build(t, parse(t, pol), asker, map[string]string{"docs/b.txt": "b", "docs/c.txt": "c", "docs/old.txt": "old"}, func(o *sandbox.Options) {
+			o.Tools = append(sandbox.Standard(), sandbox.ToolRun(listing(changes, func(f fsaccess.FS) error {
+				return errors.Join(f.Mkdir("docs/new", 0o755), f.WriteFile("docs/new/a.txt", []byte("123456789012"), 0o644), f.Remove("docs/old.txt"), f.Rename("docs/c.txt", "docs/d.txt"))
+			})))
+		})
+		err := h.Call(t.Context(), "tool_run", args{"command": "prog", "read": []any{"docs"}, "write": []any{"docs"}}).Err()
+		if agree && err != nil || !agree && !errors.Is(err, protocol.ErrCapabilityDenied) {
+			t.Errorf("agreed %v: %v", agree, err)
+		}
+		if made := h.file(t, "docs/new/a.txt") == "123456789012" && h.file(t, "docs/d.txt") == "c" && h.file(t, "docs/old.txt") != "old"; made != agree {
+			t.Errorf("agreed %v, made %v", agree, made)
+		}
+		if n := len(asker.Requests()); n != 2 {
+			t.Fatalf("%d questions", n)
+		}
+		var said []string
+		for _, e := range asker.Requests()[1].Effects {
+			said = append(said, e.Text)
+		}
+		if want := []string{"make the folder docs/new", "write the new file docs/new/a.txt (12 bytes)", "change docs/b.txt (1 byte, then 20 kB)", "delete docs/old.txt (3 bytes)", "move docs/c.txt to docs/d.txt",
+			"make docs/l a link to b.txt", "make docs/h another name of docs/b.txt"}; !slices.Equal(said, want) {
+			t.Errorf("%q\nwant %q", said, want)
+		}
+	}
+}
+
+// A long list of changes that lose nothing is cut, and ends with the number of the others.
+func TestToolRunCutsTheList(t *testing.T) {
+	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"]}, "rules": [{"permission": "shell.run", "action": "allow"}]}`
+	const most = 500
+	for _, n := range []int{most - 1, most, most + 1, most + 7} {
+		var changes []protocol.FileChange
+		for i := range n {
+			changes = append(changes, protocol.FileChange{Path: fmt.Sprintf("docs/%d/a.txt", i), Before: -1, Size: 10})
+		}
+		asker := sandboxtest.Always(policy.AnswerOnce)
+		h := build(t, parse(t, pol), asker, nil, func(o *sandbox.Options) {
+			o.Tools = append(sandbox.Standard(), sandbox.ToolRun(listing(changes, func(fsaccess.FS) error { return nil })))
+		})
+		h.ok(t, "tool_run", args{"command": "prog", "write": []any{"docs"}})
+		list := asker.Requests()[len(asker.Requests())-1].Effects
+		last := list[len(list)-1].Text
+		want := fmt.Sprintf("write the new file docs/%d/a.txt (10 bytes)", n-1)
+		if n > most+1 {
+			want = fmt.Sprintf("write %d more files in docs, of which %d are new (%d bytes)", n-most, n-most, 10*(n-most))
+		} else if n > most {
+			want = "write 1 more files in docs/500, of which 1 are new (10 bytes)"
+		}
+		if len(list) != min(n, most+1) || last != want {
+			t.Errorf("%d changes: %d effects, the last: %s; want %s", n, len(list), last, want)
 		}
 	}
 }

@@ -68,9 +68,9 @@ func questionTool() Tool {
 			if c.box.o.AnswerModel == nil {
 				return nil, protocol.Errorf(protocol.ErrExecution, "question", "", "nobody is there to answer; go on with what you know").WithReason(protocol.ReasonNobodyAsks)
 			}
-			c.clock.pause()
-			answers, err := c.box.o.AnswerModel(ctx, a.Questions)
-			c.clock.resume()
+			var answers [][]string
+			var err error
+			c.Await(func() { answers, err = c.box.o.AnswerModel(ctx, a.Questions) })
 			if err != nil {
 				return nil, err
 			}

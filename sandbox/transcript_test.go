@@ -5,11 +5,14 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/native"
 )
 
 // However a conversation is divided for its summary, each text is in it once, in order, and every piece
 // is about as small as it must be.
 func TestTranscriptInPieces(t *testing.T) {
+	native.Only(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	words := []string{"word ", "слово ", "词", "\n", "\"", "<b>", "👩", "}\n{"}
 	for range 2000 {

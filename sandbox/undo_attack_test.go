@@ -209,7 +209,7 @@ func TestAttackFoldersOfHiddenFiles(t *testing.T) {
 						asker := sandboxtest.Always(policy.AnswerOnce)
 						tools := func(o *sandbox.Options) {
 							o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(func(ctx context.Context, c sandbox.Command) (int, error) {
-								_ = c.Losing(ctx, way.lost)
+								_ = c.Changing(ctx, losing(way.lost))
 								return 0, way.do(c.FS)
 							})))
 						}

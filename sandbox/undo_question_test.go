@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/native"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
@@ -88,6 +89,7 @@ func all(t *testing.T, f fsaccess.FS) (out string) {
 // The title of an undo names up to twenty files. For more files it has their number, and each file
 // is an effect of its own.
 func TestQuestionOfAnUndoOfManyFiles(t *testing.T) {
+	native.Only(t)
 	for _, n := range []int{19, 20, 21, 2000} {
 		asker := sandboxtest.Always(policy.AnswerOnce)
 		h := build(t, parse(t, asksToUndo), asker, nil)

@@ -472,10 +472,10 @@ func TestAttackProgramsLose(t *testing.T) {
 						o.Tools = append(sandbox.Standard(), sandbox.ToolRun(scripted(func(ctx context.Context, c sandbox.Command) (int, error) {
 							switch runner {
 							case "goes on after a no":
-								_ = c.Losing(ctx, way.lost)
+								_ = c.Changing(ctx, losing(way.lost))
 							case "asks about another file":
 								asker.Reply = func(sandbox.Request) sandbox.Reply { return sandbox.Reply{Answer: policy.AnswerOnce} }
-								_ = c.Losing(ctx, map[string]string{"docs/free.txt": ""})
+								_ = c.Changing(ctx, losing(map[string]string{"docs/free.txt": ""}))
 							}
 							return 0, way.do(c.FS)
 						})))
@@ -533,7 +533,7 @@ func TestAttackAnswersOfCommands(t *testing.T) {
 							case c.Name == "format" && said == 1 && len(c.Args) == 0:
 								return 0, nil
 							case second.lose:
-								_ = c.Losing(ctx, map[string]string{"out/a.txt": ""})
+								_ = c.Changing(ctx, losing(map[string]string{"out/a.txt": ""}))
 								return 0, c.FS.Remove("out/a.txt")
 							}
 							return 0, c.FS.WriteFile("out/new.txt", nil, 0o644)

@@ -11,16 +11,11 @@ import (
 	"github.com/bailey-go/bailey/worker/internal/wasmbin"
 )
 
-// A HostFunc is a Go function that a module imports. Its arguments and its result are int32,
-// int64, float32 or float64, as declared by the import's type. The result is nil if the type
-// has none. An error ends the run.
-type HostFunc func(ctx context.Context, args []any) (any, error)
-
 // CallOptions are the options of [Pool.Call]. The zero value is useful.
 type CallOptions struct {
 	// Funcs are the functions that the module imports, by "module.name". They need
 	// [Features].HostFuncs, because the module is suspended until they return.
-	Funcs map[string]HostFunc
+	Funcs map[string]func(ctx context.Context, args []any) (any, error)
 
 	// Limits lower the pool's limits for this call.
 	Limits Limits

@@ -50,12 +50,11 @@ type Cmd struct {
 	// Files is how the program gets its files. Default [AutoFiles].
 	Files FileMode
 
-	// Losing, if set, is called before files or folders are lost: once, after the program has
-	// exited and before its first change is written back, and only if it removed or renamed
-	// any. lost maps each old name to its new name, or to "" if it was removed, as the program
-	// names them ("/a"). If Losing returns an error nothing is written back, and Wait returns
-	// that error.
-	Losing func(ctx context.Context, lost map[string]string) error
+	// Changing, if set, is called once after a program that changed anything has exited, before
+	// its first change is written back. It is given all the changes, in the order in which they
+	// will be made. Paths are as the program names them ("/a"). If Changing returns an error
+	// nothing is written back, and Wait returns that error.
+	Changing func(ctx context.Context, changes []protocol.FileChange) error
 
 	// Limits lower the pool's limits for this command.
 	Limits Limits
@@ -314,7 +313,7 @@ func (c *Cmd) outputContext() context.Context { return context.WithoutCancel(c.c
 type call struct {
 	name    string
 	params  []string
-	funcs   map[string]HostFunc
+	funcs   map[string]func(ctx context.Context, args []any) (any, error)
 	results chan []string
 }
 

@@ -1,13 +1,16 @@
 package worker
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // onlyRead hides the methods that write.
@@ -43,8 +46,8 @@ func TestConformance(t *testing.T) {
 						t.Errorf("%s %s", word, rest)
 					}
 				}
-				if passed < 150 {
-					t.Errorf("%d cases passed; the table has more than 150", passed)
+				if passed < 170 {
+					t.Errorf("%d cases passed; the table has more than 170", passed)
 				}
 				t.Logf("%d cases", passed)
 				// The folder has the changes that the program made.
@@ -61,6 +64,45 @@ func TestConformance(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Links that a program leaves are made in a folder that holds them, a name that is replaced by one is removed, and in
+// any other folder nothing is changed.
+func TestLinksThatStay(t *testing.T) {
+	each(t, Options{}, func(t *testing.T, p *Pool) {
+		m := compile(t, p, built(t, "conform.wasm"))
+		run := func(dir WriteFS, name string) error {
+			must(t, dir.Mkdir("d", 0o755))
+			for _, name := range []string{"old", "gone", "d/gone"} {
+				must(t, dir.WriteFile(name, []byte("old"), 0o644))
+			}
+			cmd := p.Command(testContext(t), m, "conform", name)
+			cmd.FS, cmd.Mounts = dir, map[string]fs.FS{"/ro": onlyRead{newMemFS()}}
+			out, err := cmd.Output()
+			if got := string(out); got != "ok "+name+"\n" {
+				t.Errorf("%s: %q", name, got)
+			}
+			return err
+		}
+		holds := &linking{WriteFS: newMemFS()}
+		if err := run(holds, "leave_links"); err != nil {
+			t.Error(err)
+		}
+		slices.Sort(holds.made)
+		if got, want := tree(t, holds), "d/ left=text old=new"; got != want || !slices.Equal(holds.made, []string{"d/gone -> ../left", "gone -> none", "hard = old", "soft -> left"}) {
+			t.Errorf("%s and %q, want %s", got, holds.made, want)
+		}
+		for _, name := range []string{"leave_symlink", "leave_hard", "leave_out"} {
+			dir := newMemFS()
+			if err := run(dir, name); !errors.Is(err, errors.ErrUnsupported) || tree(t, dir) != "d/ d/gone=old gone=old old=old" {
+				t.Errorf("%s: %v: %s", name, err, tree(t, dir))
+			}
+		}
+		out := &linking{WriteFS: newMemFS()}
+		if err := run(out, "leave_out"); !errors.Is(err, protocol.ErrCapabilityDenied) || len(out.made) != 0 || tree(t, out) != "d/ d/gone=old gone=old old=old" {
+			t.Errorf("%v: %q %s", err, out.made, tree(t, out))
+		}
+	})
 }
 
 // Two runs with the same Now and Seed see the same times and random numbers.

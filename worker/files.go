@@ -17,6 +17,17 @@ import (
 // WriteFS is a file system that a program may change. Its methods are those of package os. A
 // file system without them is mounted read-only. Every folder of fsaccess implements WriteFS,
 // and so do its layers, so that a guard and a journal also apply to programs.
+//
+// It may also have a method UpdateFile(name string, perm fs.FileMode, edit func(old []byte)
+// ([]byte, error)) error that compares and replaces a file in one step, as every folder of
+// fsaccess has. The changes of a program are then written back without a gap between the
+// comparison and the write. Without it another writer may change the file in this gap.
+// Removing and renaming have no such method: the file is compared just before.
+//
+// A program may make symbolic and hard links and follow them, as its tree is its own. Links
+// that are left at its end are made by the methods Symlink and Link of [os.Root], if the file
+// system has them. Otherwise nothing is written back, and the error names the link and wraps
+// [errors.ErrUnsupported]. A symbolic link that may lead out of the folder is refused likewise.
 type WriteFS interface {
 	fs.FS
 	WriteFile(name string, data []byte, perm fs.FileMode) error
@@ -25,11 +36,8 @@ type WriteFS interface {
 	Rename(oldname, newname string) error
 }
 
-// UpdateFS is a [WriteFS] that can compare and replace a file in one step, as every folder of
-// fsaccess can. The changes of a program are then written back without a gap between the
-// comparison and the write. With a plain WriteFS another writer may change the file in this
-// gap. Removing and renaming have no such method: the file is compared just before.
-type UpdateFS interface {
+// updateFS is a [WriteFS] with UpdateFile.
+type updateFS interface {
 	WriteFS
 	// UpdateFile replaces the content of a file by the result of edit. old is nil if the file
 	// does not exist. If edit returns an error, nothing is written and UpdateFile returns that

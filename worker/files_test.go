@@ -44,7 +44,8 @@ func packRows(rows ...row) []byte {
 		p.U8(uint8(r.kind))
 		p.U8(r.mount)
 		p.String(r.name)
-		if r.kind == wire.Write || r.kind == wire.Rename {
+		switch r.kind {
+		case wire.Write, wire.Rename, wire.Symlink, wire.Link:
 			p.String(r.more)
 		}
 	}
@@ -56,7 +57,7 @@ func writeBack(f *files, b []byte) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return f.apply(context.Background(), list)
+	return f.writeBack(context.Background(), list, nil)
 }
 
 var allKinds = []row{

@@ -45,6 +45,13 @@ func each(t *testing.T, opts Options, f func(t *testing.T, p *Pool)) {
 	}
 }
 
+// growing calls do with one time limit after the other, until do reports that the program had the time for what comes
+// before its end. On a busy machine the shortest limits are over before that.
+func growing(first time.Duration, do func(limit time.Duration) (began bool)) {
+	for limit := first; !do(limit) && limit < 20*time.Second; limit *= 4 {
+	}
+}
+
 func newTestPool(t testing.TB, opts Options) *Pool {
 	t.Helper()
 	p, err := NewPool(testContext(t), opts)

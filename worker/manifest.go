@@ -21,7 +21,7 @@ type Manifest struct {
 	Version string
 	// Description describes the tool, in 1 to 1,024 bytes.
 	Description string
-	// Parameters is the JSON Schema of the tool's parameters. [ArgStyle] is how they are passed.
+	// Parameters is the JSON Schema of the tool's parameters. Execution.ArgStyle is how they are passed.
 	Parameters string
 	// Returns describes the tool's output in words. A schema in the file is kept as its JSON text.
 	Returns string
@@ -39,8 +39,15 @@ type Manifest struct {
 
 // Execution is how a tool is run.
 type Execution struct {
-	// ArgStyle is how the tool gets its parameters. Default [ArgsCLI].
-	ArgStyle ArgStyle
+	// ArgStyle is how the tool gets its parameters. In every style a text parameter named stdin
+	// becomes the standard input instead.
+	//
+	//   - "positional" passes the values as arguments: first those that the schema lists as required, in
+	//     that order, then the others, sorted by name. Each element of an array is an argument of its own.
+	//   - "cli", the default, passes the values as --name=value, sorted by name. true is --name, and false
+	//     is left out. The elements of the array "args" follow unchanged.
+	//   - "json" passes all values as one argument, a JSON object.
+	ArgStyle string
 	// FileAccess is the access that the tool requests. Default [FilesNone].
 	FileAccess FileAccess
 	// Timeout is the limit of time, at most 10 minutes. 0 is the pool's.
@@ -49,20 +56,11 @@ type Execution struct {
 	MemoryLimit int64
 }
 
-// ArgStyle is how a tool gets its parameters. In every style a text parameter named stdin becomes
-// the standard input instead.
-type ArgStyle string
-
+// The values of [Execution].ArgStyle.
 const (
-	// ArgsPositional passes the values as arguments: first those that the schema lists as required,
-	// in that order, then the others, sorted by name. Each element of an array is an argument of
-	// its own.
-	ArgsPositional ArgStyle = "positional"
-	// ArgsCLI passes the values as --name=value, sorted by name. true is --name, and false is left
-	// out. The elements of the array "args" follow unchanged. It is the default.
-	ArgsCLI ArgStyle = "cli"
-	// ArgsJSON passes all values as one argument, a JSON object.
-	ArgsJSON ArgStyle = "json"
+	argsPositional = "positional"
+	argsCLI        = "cli"
+	argsJSON       = "json"
 )
 
 // FileAccess is the access of a tool to the files it is given.
@@ -138,7 +136,7 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	}
 	m := &Manifest{
 		Name: w.Name, Version: w.Version, Description: w.Description, Pipeable: w.Pipeable, Category: w.Category, Author: w.Author, Licence: w.Licence,
-		Execution: Execution{ArgStyle: ArgStyle(w.Execution.ArgStyle), FileAccess: FileAccess(w.Execution.FileAccess),
+		Execution: Execution{ArgStyle: w.Execution.ArgStyle, FileAccess: FileAccess(w.Execution.FileAccess),
 			Timeout: time.Duration(w.Execution.Timeout) * time.Millisecond, MemoryLimit: w.Execution.MemoryLimit},
 	}
 	if w.License != "" {
@@ -177,7 +175,7 @@ func returns(v any) (string, error) {
 
 func (m *Manifest) check(bad func(string, ...any) error) error {
 	if m.Execution.ArgStyle == "" {
-		m.Execution.ArgStyle = ArgsCLI
+		m.Execution.ArgStyle = argsCLI
 	}
 	if m.Execution.FileAccess == "" {
 		m.Execution.FileAccess = FilesNone
@@ -191,7 +189,7 @@ func (m *Manifest) check(bad func(string, ...any) error) error {
 		return bad("description: want 1 to 1024 bytes, it has %d", len(m.Description))
 	case len(m.Category) > 64 || len(m.Author) > 256 || len(m.Licence) > 256:
 		return bad("category takes up to 64 bytes, author and licence up to 256")
-	case !slices.Contains([]ArgStyle{ArgsPositional, ArgsCLI, ArgsJSON}, m.Execution.ArgStyle):
+	case !slices.Contains([]string{argsPositional, argsCLI, argsJSON}, m.Execution.ArgStyle):
 		return bad("execution.argStyle %q: want positional, cli or json", m.Execution.ArgStyle)
 	case !slices.Contains([]FileAccess{FilesNone, FilesRead, FilesWrite, FilesReadWrite}, m.Execution.FileAccess):
 		return bad("execution.fileAccess %q: want none, read, write or readwrite", m.Execution.FileAccess)
@@ -238,10 +236,10 @@ func (m *Manifest) Args(params any) (args []string, stdin string, err error) {
 		}
 	}
 	switch m.Execution.ArgStyle {
-	case ArgsJSON:
+	case argsJSON:
 		text, err := protocol.EncodeJSON(rest, protocol.JSONLimits{})
 		return []string{text}, stdin, err
-	case ArgsPositional:
+	case argsPositional:
 		for _, name := range m.order(rest) {
 			if args, err = values(args, rest[name]); err != nil {
 				return nil, "", protocol.Errorf(protocol.ErrInvalidParams, "call", m.Name, "%s: %w", name, err)

@@ -253,7 +253,7 @@ func TestManifestArgs(t *testing.T) {
 		{"cli", `[]`, nil, "", "object"},
 	}
 	for _, tt := range tests {
-		m := &Manifest{Name: "t", Parameters: schema, Execution: Execution{ArgStyle: ArgStyle(tt.style)}}
+		m := &Manifest{Name: "t", Parameters: schema, Execution: Execution{ArgStyle: tt.style}}
 		params, err := protocol.ParseJSON(tt.params, protocol.JSONLimits{})
 		must(t, err)
 		args, stdin, err := m.Args(params)

@@ -169,7 +169,7 @@ func TestPackageMount(t *testing.T) {
 }
 
 func TestPackageCommandRefuses(t *testing.T) {
-	pkg := &Package{Manifest: Manifest{Name: "t", Parameters: `{"type":"object"}`, Execution: Execution{ArgStyle: ArgsCLI, Timeout: time.Second}}}
+	pkg := &Package{Manifest: Manifest{Name: "t", Parameters: `{"type":"object"}`, Execution: Execution{ArgStyle: argsCLI, Timeout: time.Second}}}
 	if _, err := pkg.Command(t.Context(), &Pool{opts: Options{Trusted: true}}, nil, nil, nil); !errors.Is(err, protocol.ErrCapabilityDenied) {
 		t.Errorf("in a trusted pool: %v", err)
 	}

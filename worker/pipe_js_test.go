@@ -94,16 +94,20 @@ func TestBackPressure(t *testing.T) {
 	if !live() {
 		t.Skip("this engine can't hold a program: its output is bounded by Limits.Output")
 	}
-	each(t, Options{Limits: Limits{Time: time.Second}}, func(t *testing.T, p *Pool) {
-		cmd := p.Command(testContext(t), probe(t, p), "probe", "flood")
-		r := piped(t, cmd)
-		must(t, cmd.Start())
-		if _, err := io.ReadFull(r, make([]byte, 1000)); err != nil {
-			t.Error(err)
-		}
-		if err := cmd.Wait(); !errors.Is(err, protocol.ErrTimeout) {
-			t.Errorf("%v", err)
-		}
+	each(t, Options{}, func(t *testing.T, p *Pool) {
+		m := probe(t, p)
+		var cmd *Cmd
+		growing(time.Second, func(limit time.Duration) bool {
+			cmd = p.Command(testContext(t), m, "probe", "flood")
+			cmd.Limits.Time = limit
+			r := piped(t, cmd)
+			must(t, cmd.Start())
+			_, _ = io.ReadFull(r, make([]byte, 1000))
+			if err := cmd.Wait(); !errors.Is(err, protocol.ErrTimeout) {
+				t.Errorf("%v", err)
+			}
+			return cmd.ProcessState.Stats().Output >= 1<<20
+		})
 		if n := cmd.ProcessState.Stats().Output; n < 1<<20 || n > 3<<20 {
 			t.Errorf("%d bytes came, of which a thousand were read; the window is %d", n, credit)
 		}
@@ -116,23 +120,28 @@ func TestPipelineIsBounded(t *testing.T) {
 	if !live() {
 		t.Skip("this engine can't hold a program: Limits.Input and Limits.Output bound what it takes and gives")
 	}
-	each(t, Options{Limits: Limits{Time: 2 * time.Second}}, func(t *testing.T, p *Pool) {
+	each(t, Options{}, func(t *testing.T, p *Pool) {
 		m := probe(t, p)
-		endless := &counting{}
-		var in io.Reader = endless
-		var cmds []*Cmd
-		for range 3 {
-			c := p.Command(testContext(t), m, "probe", "cat")
-			c.Stdin = in
-			in = piped(t, c)
-			cmds = append(cmds, c)
-		}
-		for _, c := range cmds {
-			must(t, c.Start())
-		}
-		for _, c := range cmds {
-			_ = c.Wait()
-		}
+		var endless *counting
+		growing(2*time.Second, func(limit time.Duration) bool {
+			endless = &counting{}
+			var in io.Reader = endless
+			var cmds []*Cmd
+			for range 3 {
+				c := p.Command(testContext(t), m, "probe", "cat")
+				c.Limits.Time = limit
+				c.Stdin = in
+				in = piped(t, c)
+				cmds = append(cmds, c)
+			}
+			for _, c := range cmds {
+				must(t, c.Start())
+			}
+			for _, c := range cmds {
+				_ = c.Wait()
+			}
+			return endless.n >= 2*credit
+		})
 		// A stage holds its input, the window of its output, and the pipe after it. Each may
 		// exceed its size by one piece.
 		const stage = feedSize + feedSize/2 + credit + pipeSize + 4*feedSize
@@ -173,9 +182,9 @@ func TestCall(t *testing.T) {
 	if !live() {
 		t.Skip("this engine can't call functions of the host: TestWithoutJSPI")
 	}
-	each(t, Options{Limits: Limits{Time: time.Second}}, func(t *testing.T, p *Pool) {
+	each(t, Options{}, func(t *testing.T, p *Pool) {
 		m := compile(t, p, plain)
-		funcs := map[string]HostFunc{"env.twice": func(_ context.Context, args []any) (any, error) { return args[0].(float64) * 2, nil }}
+		funcs := map[string]func(ctx context.Context, args []any) (any, error){"env.twice": func(_ context.Context, args []any) (any, error) { return args[0].(float64) * 2, nil }}
 		for _, tt := range []struct {
 			name string
 			args []any
@@ -186,7 +195,7 @@ func TestCall(t *testing.T) {
 				t.Errorf("%s: %v, %v", tt.name, got, err)
 			}
 		}
-		if _, err := p.Call(testContext(t), m, "spin", nil, CallOptions{Funcs: funcs}); !errors.Is(err, protocol.ErrTimeout) {
+		if _, err := p.Call(testContext(t), m, "spin", nil, CallOptions{Funcs: funcs, Limits: Limits{Time: time.Second}}); !errors.Is(err, protocol.ErrTimeout) {
 			t.Errorf("spin: %v", err)
 		}
 		no := errors.New("no")
@@ -231,7 +240,7 @@ func TestWithoutJSPI(t *testing.T) {
 				t.Errorf("%d bytes of input: %d, %v", n, len(out), err)
 			}
 		}
-		funcs := map[string]HostFunc{"env.twice": func(context.Context, []any) (any, error) { return 1.0, nil }}
+		funcs := map[string]func(ctx context.Context, args []any) (any, error){"env.twice": func(context.Context, []any) (any, error) { return 1.0, nil }}
 		if _, err := p.Call(testContext(t), compile(t, p, plain), "add", []any{1, 2}, CallOptions{Funcs: funcs}); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("host functions: %v", err)
 		}

@@ -158,7 +158,7 @@ func (j *job) result(state *ProcessState, writing error) error {
 	if !j.exited {
 		return exitError(state, j.why, j.reason, j.cause)
 	}
-	n, err := j.files.writeBack(j.c.ctx, j.changes, j.c.Losing)
+	n, err := j.files.writeBack(j.c.ctx, j.changes, j.c.Changing)
 	state.stats.Changes = n
 	if err == nil {
 		err = writing

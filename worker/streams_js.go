@@ -22,6 +22,9 @@ func (j *job) heard(s *frame.Slot, op wire.Op, u *jsx.Unpacker, rest []byte) err
 		s.Started = true
 		j.tree, j.stdin = nil, nil
 		j.Began = time.Now()
+		// The user is asked about a program before its run and, by Changing, after it, and neither counts. While it runs,
+		// only another command of a pipeline can ask. The program's limit counts that time, because neither the broker
+		// nor the host knows whether a program waits for input: input is read ahead.
 		_ = j.After(j.limits.Time+killGrace, protocol.ErrTimeout, frame.TimeText(j.limits.Time))
 	case wire.Output:
 		return j.output(rest)

@@ -31,7 +31,7 @@ func (f *files) changes(u *jsx.Unpacker) ([]change, error) {
 		if c.Mount >= len(f.mounts) || f.mounts[c.Mount].readOnly {
 			return nil, violation("a change in mount %d", c.Mount)
 		}
-		if !validName(c.Path) || c.Kind == wire.Rename && !validName(c.To) {
+		if !validName(c.Path) || (c.Kind == wire.Rename || c.Kind == wire.Link) && !validName(c.To) {
 			return nil, violation("a change of %q, %q", c.Path, c.To)
 		}
 		list[i] = change{c, f.mounts[c.Mount]}
@@ -45,29 +45,57 @@ func violation(format string, args ...any) error {
 	return protocol.Errorf(protocol.ErrSecurityViolation, "run", "", "the worker sent a message that is not allowed: %s", fmt.Sprintf(format, args...))
 }
 
-// writeBack calls losing with the files that will be lost, and then apply.
-func (f *files) writeBack(ctx context.Context, list []change, losing func(context.Context, map[string]string) error) (int, error) {
-	if lost := lostBy(list); losing != nil && len(lost) > 0 {
-		if err := losing(ctx, lost); err != nil {
+// writeBack calls changing with all changes, and then apply.
+func (f *files) writeBack(ctx context.Context, list []change, changing func(context.Context, []protocol.FileChange) error) (int, error) {
+	for _, c := range list {
+		if err := c.holds(); err != nil {
+			return 0, err
+		}
+	}
+	if changing != nil && len(list) > 0 {
+		if err := changing(ctx, told(list)); err != nil {
 			return 0, err
 		}
 	}
 	return f.apply(ctx, list)
 }
 
-// lostBy returns the files and folders that a program removed ("") or renamed (the new name), by
-// the names that the program uses.
-func lostBy(list []change) map[string]string {
-	lost := map[string]string{}
+// told returns the changes as a person is shown them, with the names that the program uses. A name that is removed
+// to make room for a file or link is not told twice.
+func told(list []change) (out []protocol.FileChange) {
+	made := map[string]bool{}
 	for _, c := range list {
+		made[path.Join(c.m.guest, c.Path)] = c.Kind == wire.Symlink || c.Kind == wire.Link
+	}
+	for _, c := range list {
+		name := path.Join(c.m.guest, c.Path)
+		base, was := c.m.shown()[c.Path]
+		t := protocol.FileChange{Path: name, Before: -1}
+		if was && !base.dir {
+			t.Before = base.size
+		}
 		switch c.Kind {
 		case wire.Remove, wire.RemoveDir:
-			lost[path.Join(c.m.guest, c.Path)] = ""
+			t.Size, t.Dir = -1, c.Kind == wire.RemoveDir
+			if t.Dir {
+				t.Before = 0
+			} else if made[name] {
+				continue
+			}
+		case wire.MakeDir:
+			t.Dir, t.Before = true, -1
+		case wire.Write:
+			t.Size = int64(len(c.Data))
 		case wire.Rename:
-			lost[path.Join(c.m.guest, c.Path)] = path.Join(c.m.guest, c.To)
+			t.Path, t.From, t.Size, t.Before = path.Join(c.m.guest, c.To), name, max(t.Before, 0), -1
+		case wire.Symlink:
+			t.Link, t.Size = c.To, int64(len(c.To))
+		case wire.Link:
+			t.Same = path.Join(c.m.guest, c.To)
 		}
+		out = append(out, t)
 	}
-	return lost
+	return out
 }
 
 // apply writes a program's changes back and returns the number written. It first checks that every
@@ -107,6 +135,26 @@ func (f *files) apply(ctx context.Context, list []change) (n int, err error) {
 	return n, nil
 }
 
+// linkFS is a file system that holds links. The methods are those of [os.Root].
+type linkFS interface {
+	Symlink(oldname, newname string) error
+	Link(oldname, newname string) error
+}
+
+// holds returns an error for a link that the file system can't hold, or that leads out of it.
+func (c change) holds() error {
+	if c.Kind != wire.Symlink && c.Kind != wire.Link {
+		return nil
+	}
+	if _, ok := c.m.fsys.(linkFS); !ok {
+		return protocol.Errorf(protocol.ErrExecution, "run", c.Path, "the program left a link (%s to %s), and this folder holds none, so nothing was written back; let it copy the file: %w", c.Path, c.To, errors.ErrUnsupported)
+	}
+	if c.Kind == wire.Symlink && !(protocol.FileChange{Path: c.Path, Link: c.To}).LinkStays() {
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Path, "the program left a symbolic link to %q, which may lead out of the folder, so nothing was written back", c.To)
+	}
+	return nil
+}
+
 // same reports whether the file that c replaces is still as the program was shown it.
 func (c change) same() (bool, error) {
 	base, was := c.m.shown()[c.Path]
@@ -116,6 +164,9 @@ func (c change) same() (bool, error) {
 		// it was removed.
 		info, err := fs.Stat(c.m.fsys, c.Path)
 		return was || err == nil && info.IsDir() || errors.Is(err, fs.ErrNotExist), refusal(err)
+	case wire.Symlink, wire.Link:
+		_, err := fs.Stat(c.m.fsys, c.Path)
+		return was || errors.Is(err, fs.ErrNotExist), refusal(err)
 	case wire.RemoveDir:
 		info, err := fs.Stat(c.m.fsys, c.Path)
 		return err == nil && info.IsDir(), refusal(err)
@@ -160,8 +211,12 @@ func (c change) do(fsys WriteFS) error {
 		return err
 	case wire.Rename:
 		return fsys.Rename(c.Path, c.To)
+	case wire.Symlink:
+		return fsys.(linkFS).Symlink(c.To, c.Path)
+	case wire.Link:
+		return fsys.(linkFS).Link(c.To, c.Path)
 	}
-	if u, ok := fsys.(UpdateFS); ok {
+	if u, ok := fsys.(updateFS); ok {
 		err := u.UpdateFile(c.Path, 0o666, c.swap)
 		// If reading is not allowed, a new file can't be compared. An earlier check found that it
 		// does not exist.

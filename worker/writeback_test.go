@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	wire "github.com/bailey-go/bailey/internal/wire/wasm"
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // bareFS hides all but the methods of a WriteFS.
@@ -16,7 +18,7 @@ type bareFS struct{ WriteFS }
 
 // slipping calls a function once before a file is written, as another writer could.
 type slipping struct {
-	UpdateFS
+	updateFS
 	in func()
 }
 
@@ -29,12 +31,12 @@ func (s *slipping) slip() {
 
 func (s *slipping) UpdateFile(name string, perm fs.FileMode, edit func([]byte) ([]byte, error)) error {
 	s.slip()
-	return s.UpdateFS.UpdateFile(name, perm, edit)
+	return s.updateFS.UpdateFile(name, perm, edit)
 }
 
 func (s *slipping) WriteFile(name string, data []byte, perm fs.FileMode) error {
 	s.slip()
-	return s.UpdateFS.WriteFile(name, data, perm)
+	return s.updateFS.WriteFile(name, data, perm)
 }
 
 // Another writer changes a file between the comparison of all files and the first write. A file
@@ -99,9 +101,8 @@ func TestWriteBackSwapsUnread(t *testing.T) {
 	}
 }
 
-// Losing is called once before the first change, with all removed and moved files. If it
-// returns an error, no change is made.
-func TestWriteBackTellsWhatIsLost(t *testing.T) {
+// Changing is called once before the first change, with all changes. If it returns an error, no change is made.
+func TestWriteBackTellsTheChanges(t *testing.T) {
 	for _, no := range []error{nil, errors.New("the user said no")} {
 		dir := newMemFS()
 		must(t, dir.MkdirAll("d", 0o755))
@@ -112,23 +113,37 @@ func TestWriteBackTellsWhatIsLost(t *testing.T) {
 		list, err := f.changes(jsx.Unpack(packRows(allKinds...)))
 		must(t, err)
 		before, told := tree(t, dir), ""
-		_, err = f.writeBack(context.Background(), list, func(_ context.Context, lost map[string]string) error {
+		_, err = f.writeBack(context.Background(), list, func(_ context.Context, changes []protocol.FileChange) error {
 			if now := tree(t, dir); now != before {
 				t.Errorf("changed before it was told: %s", now)
 			}
-			told += fmt.Sprint(lost)
+			for _, c := range changes {
+				told += fmt.Sprintf("%s %s %v %d %d; ", c.Path, c.From, c.Dir, c.Before, c.Size)
+			}
 			return no
 		})
-		if told != "map[/b:/moved /d: /d/c:]" || !errors.Is(err, no) || (tree(t, dir) == before) != (no != nil) {
-			t.Errorf("told %s, %v; then %s", told, err, tree(t, dir))
+		if want := "/new  true -1 0; /new/f  false -1 4; /a  false 5 7; /moved /b false -1 5; /d/c  false 7 -1; /d  true 0 -1; "; told != want || !errors.Is(err, no) || (tree(t, dir) == before) != (no != nil) {
+			t.Errorf("told %s, %v; then %s; want %s", told, err, tree(t, dir), want)
 		}
 	}
 	dir := newMemFS()
 	must(t, dir.WriteFile("a", []byte("old a"), 0o644))
-	f := shown(t, dir)
-	list, err := f.changes(jsx.Unpack(packRows(row{wire.Write, 0, "a", "new"}, row{wire.MakeDir, 0, "d", ""})))
-	must(t, err)
-	if _, err := f.writeBack(context.Background(), list, func(context.Context, map[string]string) error { return errors.New("told of nothing") }); err != nil {
+	if _, err := shown(t, dir).writeBack(context.Background(), nil, func(context.Context, []protocol.FileChange) error { return errors.New("told of nothing") }); err != nil {
 		t.Error(err)
+	}
+	// A link in the place of a file is one change.
+	links := &linking{WriteFS: dir}
+	f := shown(t, links)
+	list, err := f.changes(jsx.Unpack(packRows(row{wire.Remove, 0, "a", ""}, row{wire.Write, 0, "b", "bb"}, row{wire.Symlink, 0, "a", "b"}, row{wire.Link, 0, "c", "b"})))
+	must(t, err)
+	var got []protocol.FileChange
+	_, err = f.writeBack(context.Background(), list, func(_ context.Context, changes []protocol.FileChange) error {
+		got = changes
+		return nil
+	})
+	must(t, err)
+	want := []protocol.FileChange{{Path: "/b", Before: -1, Size: 2}, {Path: "/a", Link: "b", Before: 5, Size: 1}, {Path: "/c", Same: "/b", Before: -1}}
+	if !slices.Equal(got, want) {
+		t.Errorf("%+v", got)
 	}
 }

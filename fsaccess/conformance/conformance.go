@@ -30,10 +30,14 @@ func (a Adapter) Rename(from, to string) error {
 
 // Chmod sets the permission bits of a file.
 func (a Adapter) Chmod(name string, mode fs.FileMode) error {
-	return a.FS.(fsaccess.ChmodFS).Chmod(name, mode)
+	return a.FS.(interface {
+		Chmod(string, fs.FileMode) error
+	}).Chmod(name, mode)
 }
 
 // Chtimes sets the times of a file.
 func (a Adapter) Chtimes(name string, atime, mtime time.Time) error {
-	return a.FS.(fsaccess.ChtimesFS).Chtimes(name, atime, mtime)
+	return a.FS.(interface {
+		Chtimes(string, time.Time, time.Time) error
+	}).Chtimes(name, atime, mtime)
 }

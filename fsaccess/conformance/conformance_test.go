@@ -27,7 +27,7 @@ func Run(t *testing.T, name string, open func(testing.TB) fsaccess.FS) {
 			FileModeMask: fs.ModePerm,
 		},
 	}
-	ft := open(t).(fsaccess.FeaturesFS).Features()
+	ft := open(t).(interface{ Features() fsaccess.Features }).Features()
 	if !ft.Chmod {
 		o.Constraints.FileModeMask = 0
 	}

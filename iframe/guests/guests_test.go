@@ -23,7 +23,7 @@ func TestLanguages(t *testing.T) {
 	}
 	for lang, want := range map[string]string{
 		"go": "highlight.min.js", "golang": "highlight.min.js", "c++": "highlight.min.js", "docker": "highlight.min.js languages/dockerfile.min.js",
-		"math": "temml.min.js", "": "", "g": "", "go golang": "", "|": "", "css|diff": "", "text": "", "mermaid": "", "../x": "",
+		"math": "temml.min.js", "": "", "g": "", "go golang": "", "|": "", "css|diff": "", "text": "", "mermaid": "mermaid.min.js", "../x": "",
 	} {
 		if got, _ := files(lang); got != want {
 			t.Errorf("%q: %q, want %q", lang, got, want)
@@ -93,9 +93,9 @@ func TestBatches(t *testing.T) {
 
 // The library is not trusted to return what it should.
 func TestData(t *testing.T) {
-	code, math := markdown.Source{Lang: "go", Text: "a"}, markdown.Source{Lang: "math", Text: "a"}
+	code, math, diagram := markdown.Source{Lang: "go", Text: "a"}, markdown.Source{Lang: "math", Text: "a"}, markdown.Source{Lang: "mermaid", Text: "a"}
 	for _, data := range []any{nil, "", 1.5, true, []any{}, []any{"a"}, []any{1, "a"}, []any{"a", 1}, []any{"a", nil}, map[string]any{"a": 1}, []any{[]any{}, "a"}} {
-		for _, s := range []markdown.Source{code, math} {
+		for _, s := range []markdown.Source{code, math, diagram} {
 			if d, err := drawing(s, data); err == nil {
 				t.Errorf("%v is the drawing %+v of %v", data, d, s)
 			}

@@ -24,7 +24,8 @@ func TestLibrariesAreThoseOfNPM(t *testing.T) {
 		t.Fatal(err)
 	}
 	from := map[string]string{"highlight.min.js": "@highlightjs/cdn-assets/highlight.min.js", "highlight.LICENSE.txt": "@highlightjs/cdn-assets/LICENSE",
-		"temml.min.js": "temml/dist/temml.min.js", "temml.LICENSE.txt": "temml/LICENSE"}
+		"temml.min.js": "temml/dist/temml.min.js", "temml.LICENSE.txt": "temml/LICENSE",
+		"mermaid.min.js": "beautiful-mermaid/dist/beautiful-mermaid.browser.global.js", "mermaid.LICENSE.txt": "beautiful-mermaid/LICENSE"}
 	n := 0
 	err = fs.WalkDir(os.DirFS("web/guests"), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -61,7 +62,7 @@ func TestLibrariesAreThoseOfNPM(t *testing.T) {
 	if err != nil || n < 30 {
 		t.Errorf("%d files, %v", n, err)
 	}
-	for _, name := range []string{"temml", "@highlightjs/cdn-assets"} {
+	for _, name := range []string{"temml", "@highlightjs/cdn-assets", "beautiful-mermaid"} {
 		if v := pinned.DevDependencies[name]; v == "" || strings.Trim(v, "0123456789.") != "" {
 			t.Errorf("package.json does not pin %s: %q", name, v)
 		}

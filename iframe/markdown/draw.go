@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,7 +30,7 @@ func (o Options) Draw(f func(context.Context, Source) (Drawing, error)) Options 
 	o.gallery = nil
 	if f != nil {
 		o.gallery = func(o Options) gallery {
-			return &pictures{draw: f, image: o.Limits.ImageBytes, done: map[Source]*picture{}, asked: map[Source][]func(){}}
+			return &pictures{draw: f, image: o.Limits.ImageBytes, done: map[Source]*picture{}, asked: map[Source][]func(*picture){}}
 		}
 	}
 	return o
@@ -36,18 +38,24 @@ func (o Options) Draw(f func(context.Context, Source) (Drawing, error)) Options 
 
 // gallery is what a Renderer needs of *pictures. Only Draw makes one, and a linker drops all of it otherwise.
 type gallery interface {
-	drawn(Source) bool
+	collect(d *doc)
 	picture(nw *nodeWriter, s Source) *picture
 	colours(nw *nodeWriter, lang, code string) []piece
 	figure(w *sink, p *picture, lang string, code func())
 	element(name string) (element, bool)
 	value(name, val string) bool
+	shape(val string) bool
 	allow(*bluemonday.Policy)
 }
 
 func (ps *pictures) element(name string) (element, bool) { return formulaElement(name) }
 func (ps *pictures) value(name, val string) bool         { return goodFormulaValue(name, val) }
-func (ps *pictures) allow(p *bluemonday.Policy)          { allowFormulas(p) }
+func (ps *pictures) shape(val string) bool               { return goodSVG(val) }
+
+func (ps *pictures) allow(p *bluemonday.Policy) {
+	allowFormulas(p)
+	p.AllowAttrs("src").Matching(regexp.MustCompile(`^data:image/svg\+xml;base64,[A-Za-z0-9+/=]+$`)).OnElements("img")
+}
 
 // Source is code, a formula or the text of a diagram, as the function of [Options.Draw] receives it.
 type Source struct {
@@ -67,6 +75,12 @@ type Drawing struct {
 	// Image is a picture: PNG, JPEG, GIF, WebP or AVIF, at most Limits.ImageBytes. The source is
 	// shown below it, folded.
 	Image []byte
+
+	// SVG is a diagram: an <svg> element with a viewBox, of at most 128 KiB. Shapes and texts are
+	// kept. Styles are not, and of colours #rgb, #rrggbb, none, currentColor and these, which follow
+	// the colour scheme: var(--bailey-text), -muted, -border, -surface and -background. The source is
+	// shown below it, folded.
+	SVG string
 }
 
 // Span is a piece of coloured code. A class has 1 to 32 letters, digits and dashes, and appears as
@@ -92,6 +106,9 @@ type picture struct {
 	spans []piece
 	html  string // of a formula
 	image string // data: URL
+
+	width, height int    // of a diagram
+	words         string // of a diagram
 }
 
 type piece struct {
@@ -112,34 +129,31 @@ type pictures struct {
 	done    map[Source]*picture // an empty one if there is no drawing
 	order   []Source            // of done
 	size    int
-	asked   map[Source][]func() // to be called when the drawing is there
+	asked   map[Source][]func(*picture) // to be called with the drawing
 	queue   []Source
 	drawing int
 	hanging int
 	refused atomic.Int64 // drawings that the check refused
 }
 
-// drawn reports whether the drawing of a source came.
-func (ps *pictures) drawn(s Source) bool { return ps.look(s) != nil }
-
-// look returns the drawing of a source, or nil if there is none yet.
+// look returns the drawing of a source, or nil if there is none yet, or none any more.
 func (ps *pictures) look(s Source) *picture {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	return ps.done[s]
 }
 
-// ask has a source drawn. then is called on another goroutine when that is done.
-func (ps *pictures) ask(s Source, then func()) {
+// ask has a source drawn. then is called on another goroutine with the drawing, which may be empty.
+func (ps *pictures) ask(s Source, then func(*picture)) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	list, asked := ps.asked[s]
 	switch {
 	case ps.done[s] != nil:
-		go then()
+		go then(ps.done[s])
 		return
 	case !asked && (len(ps.queue) >= maxAsked || ps.hanging >= maxHanging):
-		go then()
+		go then(&picture{})
 		return
 	}
 	ps.asked[s] = append(list, then)
@@ -169,6 +183,7 @@ func (ps *pictures) make(s Source) {
 	ps.mu.Unlock()
 	var p *picture
 	if hanging < maxHanging {
+		var settled atomic.Bool // by the drawing, or by its time
 		go func() {
 			p := &picture{}
 			defer func() {
@@ -176,7 +191,7 @@ func (ps *pictures) make(s Source) {
 					p = &picture{}
 				}
 				result <- p
-				if ctx.Err() != nil {
+				if settled.Swap(true) {
 					ps.hang(-1)
 				}
 			}()
@@ -190,7 +205,9 @@ func (ps *pictures) make(s Source) {
 		select {
 		case p = <-result:
 		case <-ctx.Done():
-			ps.hang(1)
+			if !settled.Swap(true) {
+				ps.hang(1)
+			}
 		}
 	}
 	if p == nil {
@@ -204,7 +221,7 @@ func (ps *pictures) make(s Source) {
 	ps.next()
 	ps.mu.Unlock()
 	for _, f := range then {
-		f()
+		f(p)
 	}
 }
 
@@ -231,7 +248,7 @@ func (ps *pictures) keep(s Source, p *picture) {
 }
 
 func sizeOf(s Source, p *picture) int {
-	return smallPicture + len(s.Text) + len(s.Lang) + 24*len(p.spans) + len(p.html) + len(p.image)
+	return smallPicture + len(s.Text) + len(s.Lang) + 24*len(p.spans) + len(p.html) + len(p.image) + len(p.words)
 }
 
 var errDrawing = errors.New("markdown: the drawing is not of its source")
@@ -240,6 +257,16 @@ var errDrawing = errors.New("markdown: the drawing is not of its source")
 // source, a formula may have only the elements of MathML that are listed here, and a picture is written again from its bytes.
 func (ps *pictures) check(s Source, d Drawing) (*picture, error) {
 	p := &picture{}
+	if d.SVG != "" {
+		if d.Spans != nil || d.MathML != "" || d.Image != nil || s.Lang == "math" && !s.Display || len(d.SVG) > maxSVG {
+			return nil, errDrawing
+		}
+		clean, err := cleanSVG(d.SVG)
+		if err != nil {
+			return nil, err
+		}
+		return clean.picture(), nil
+	}
 	switch {
 	case len(d.Spans) > 0 && d.MathML == "" && d.Image == nil:
 		rest := s.Text
@@ -281,20 +308,32 @@ func (ps *pictures) check(s Source, d Drawing) (*picture, error) {
 
 // ---- in a text --------------------------------------------------------------------
 
-// drawn is a text's part of the drawings: those that it waits for.
+// drawn is a text's part of the drawings. A text keeps what it shows, so a drawing that the renderer has forgotten is not
+// made for it again.
 type drawn struct {
-	waiting map[Source][]*part // finished parts that a drawing changes
-	open    []Source           // the last versions of unfinished code that were drawn, the newest at the end
-	busy    bool               // a version of unfinished code is being drawn
-	came    atomic.Bool        // a drawing came since the last call of collect
-	left    atomic.Int64       // drawings that were asked for and did not come yet
+	waiting map[Source][]*part  // finished parts that a drawing changes
+	kept    map[Source]*picture // the drawings that came
+	size    int                 // of kept, at most maxPictures
+	open    []Source            // the last versions of unfinished code that were drawn, the newest at the end
+	busy    bool                // a version of unfinished code is being drawn
+	came    atomic.Bool         // a drawing came since the last call of collect
+	left    atomic.Int64        // drawings that were asked for and did not come yet
 	notify  atomic.Pointer[func()]
+
+	mu    sync.Mutex
+	inbox map[Source]*picture // drawings that came, until the next call of collect
 }
 
-// arrived returns a function that tells the text that a drawing came.
-func (dr *drawn) arrived() func() {
+// arrived returns a function that gives the text the drawing of a source.
+func (dr *drawn) arrived(s Source) func(*picture) {
 	dr.left.Add(1)
-	return func() {
+	return func(p *picture) {
+		dr.mu.Lock()
+		if dr.inbox == nil {
+			dr.inbox = map[Source]*picture{}
+		}
+		dr.inbox[s] = p
+		dr.mu.Unlock()
 		dr.came.Store(true)
 		dr.left.Add(-1)
 		if f := dr.notify.Load(); f != nil {
@@ -303,23 +342,53 @@ func (dr *drawn) arrived() func() {
 	}
 }
 
+// keep stores a drawing of the text, an empty one if it has no room for it.
+func (dr *drawn) keep(s Source, p *picture) *picture {
+	if dr.kept == nil {
+		dr.kept = map[Source]*picture{}
+	}
+	if dr.size += sizeOf(s, p); dr.size > maxPictures {
+		dr.size -= sizeOf(s, p)
+		p = &picture{}
+		dr.size += sizeOf(s, p)
+	}
+	dr.kept[s] = p
+	return p
+}
+
+func (dr *drawn) forget(s Source) {
+	if p := dr.kept[s]; p != nil {
+		dr.size -= sizeOf(s, p)
+		delete(dr.kept, s)
+	}
+}
+
 // collect marks the parts whose drawings came, to be rendered again. It reports whether one came.
 func (d *doc) collect() bool {
 	if !d.drawn.came.Swap(false) {
 		return false
 	}
-	d.drawn.busy = false
-	for s, parts := range d.drawn.waiting {
-		if !d.r.gallery.drawn(s) {
-			continue
+	d.r.gallery.collect(d)
+	return true
+}
+
+func (ps *pictures) collect(d *doc) {
+	dr := &d.drawn
+	dr.mu.Lock()
+	inbox := dr.inbox
+	dr.inbox = nil
+	dr.mu.Unlock()
+	dr.busy = false
+	for s, p := range inbox {
+		if dr.kept[s] == nil {
+			dr.keep(s, p)
 		}
-		for _, p := range parts {
-			d.soil(p)
+		for _, part := range dr.waiting[s] {
+			d.soil(part)
 		}
-		delete(d.drawn.waiting, s)
+		delete(dr.waiting, s)
 	}
 	d.list = listTail{}
-	return true
 }
 
 // wholeLines returns the complete lines of code, without the last line break.
@@ -342,18 +411,23 @@ func (ps *pictures) picture(nw *nodeWriter, s Source) *picture {
 	if s.Text == "" || nw.p != nil && nw.p.undrawn || len(s.Text) > maxDrawn {
 		return nil
 	}
-	p := ps.look(s)
-	if p != nil {
+	dr := &nw.d.drawn
+	if p := dr.kept[s]; p != nil {
 		return p
 	}
-	dr := &nw.d.drawn
+	if p := ps.look(s); p != nil {
+		return dr.keep(s, p)
+	}
 	parts, waits := dr.waiting[s]
 	if !nw.rough && nw.p != nil && !slices.Contains(parts, nw.p) {
 		parts = append(parts, nw.p)
 	}
+	if dr.waiting == nil { // not in newDoc, so that a program without drawings has no such map
+		dr.waiting = map[Source][]*part{}
+	}
 	dr.waiting[s] = parts
 	if !waits {
-		ps.ask(s, dr.arrived())
+		ps.ask(s, dr.arrived(s))
 	}
 	return nil
 }
@@ -380,7 +454,7 @@ func (ps *pictures) colours(nw *nodeWriter, lang, code string) []piece {
 		if s.Lang != lang || !strings.HasPrefix(code, s.Text) {
 			continue
 		}
-		if p := ps.look(s); !p.empty() {
+		if p := dr.kept[s]; !p.empty() {
 			best = p.spans
 			break
 		}
@@ -395,19 +469,41 @@ func (ps *pictures) colours(nw *nodeWriter, lang, code string) []piece {
 		return best
 	}
 	dr.busy = true
-	dr.open = append(dr.open[max(0, len(dr.open)-3):], next)
-	ps.ask(next, dr.arrived())
+	for len(dr.open) > 3 {
+		dr.forget(dr.open[0])
+		dr.open = dr.open[1:]
+	}
+	dr.open = append(dr.open, next)
+	ps.ask(next, dr.arrived(next))
 	return best
 }
 
-// figure writes an image of a source, and the source below it.
+// figure writes a drawing of a source, and the source below it.
 func (ps *pictures) figure(w *sink, p *picture, lang string, code func()) {
-	w.WriteString("<figure>\n<img")
-	w.attr("src", p.image)
-	w.attr("alt", lang)
-	w.WriteString(">\n<details>\n<summary>")
+	w.WriteString("<figure>\n")
+	if p.html != "" {
+		w.WriteString("<p>" + p.html + "</p>")
+	} else {
+		p.img(w, lang)
+	}
+	w.WriteString("\n<details>\n<summary>")
 	w.escapeString(lang)
-	w.WriteString("</summary>\n")
+	w.WriteString(" source</summary>\n")
 	code()
 	w.WriteString("</details>\n</figure>\n")
+}
+
+func (p *picture) img(w *sink, lang string) {
+	w.WriteString("<img")
+	w.attr("src", p.image)
+	if p.words != "" {
+		w.attr("alt", lang+": "+p.words)
+	} else {
+		w.attr("alt", lang)
+	}
+	if p.width > 0 {
+		w.attr("width", strconv.Itoa(p.width))
+		w.attr("height", strconv.Itoa(p.height))
+	}
+	w.WriteByte('>')
 }

@@ -66,7 +66,6 @@ func newDoc(r *Renderer) *doc {
 	d := &doc{r: r, refs: map[string]parser.Reference{}, waiting: map[string][]*part{}, ids: map[string]int{}}
 	d.sc = scanner{lim: &r.opts.Limits, noMath: r.opts.NoMath, underlined: func(paragraph []byte) bool { return underlined(r, paragraph) }}
 	d.notes.byLabel = map[string]*note{}
-	d.drawn.waiting = map[Source][]*part{}
 	return d
 }
 

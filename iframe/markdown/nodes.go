@@ -249,10 +249,10 @@ func (nw *nodeWriter) block(lang string, code []byte) {
 		s := Source{Lang: strings.ToLower(lang), Text: strings.TrimSuffix(string(code), "\n"), Display: strings.EqualFold(lang, "math")}
 		switch p := nw.r.gallery.picture(nw, s); {
 		case p == nil:
-		case p.html != "":
+		case p.html != "" && s.Display:
 			nw.w.WriteString("<p>" + p.html + "</p>\n")
 			return
-		case p.image != "":
+		case p.html != "", p.image != "":
 			nw.r.gallery.figure(nw.w, p, lang, func() { nw.pre(lang, code) })
 			return
 		}

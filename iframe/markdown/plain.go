@@ -3,6 +3,7 @@ package markdown
 import (
 	"bytes"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -33,6 +34,20 @@ func (w *sink) plain(text []byte, limit string, l *Limits) {
 	}
 	w.report.add(kind, limit, 1)
 	w.WriteString(`<p class="bailey-note">Shown as plain text: ` + why + "</p>\n")
+	w.pieces(text)
+}
+
+// Text returns HTML that shows text as it is, without Markdown. It is for the words of a user, of any length, and for a
+// log. Invisible characters are shown as their codes, as in code.
+func (r *Renderer) Text(text string) HTML {
+	w := &sink{}
+	w.pieces([]byte(strings.ToValidUTF8(text, replacement)))
+	capStacksFrom(w, 0)
+	return HTML{w.String()}
+}
+
+// pieces writes plain text, piece by piece.
+func (w *sink) pieces(text []byte) {
 	w.code = true
 	for first := true; first || len(text) > 0; first = false {
 		piece := plainPiece(text)

@@ -1,6 +1,8 @@
 package markdown_test
 
 import (
+	"html"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -320,5 +322,23 @@ func TestPolicyIsIdentity(t *testing.T) {
 		if again := r.Sanitise(out); again != out && strings.TrimSpace(out) != "" {
 			t.Fatalf("--- accepted\n%s\n--- sanitised\n%s", out, again)
 		}
+	}
+}
+
+// A text of the user's is shown as it is, however long its lines are.
+func TestText(t *testing.T) {
+	r := newRenderer(t, markdown.Options{})
+	for _, text := range []string{"", "a *b* <b>c</b> \\. & d\n> e", "\n\na", strings.Repeat("lorem ipsum. ", 90_000), strings.Repeat("a", 1<<20), strings.Repeat("é \\_ ", 50_000)} {
+		out := r.Text(text).String()
+		shown := html.UnescapeString(regexp.MustCompile(`</?pre[^>]*>\n?`).ReplaceAllString(out, ""))
+		if want := strings.TrimLeft(text, "\n"); strings.TrimLeft(shown, " \n") != want {
+			t.Errorf("%.80q: %.200q", text, shown)
+		}
+		if !r.Verify(out) || strings.Contains(out, "bailey-note") {
+			t.Errorf("%.80q is refused", text)
+		}
+	}
+	if out := r.Text("a\u202eb\xff").String(); strings.ContainsAny(out, "\u202e") || !strings.Contains(out, "\ufffd") {
+		t.Errorf("%q", out)
 	}
 }

@@ -211,7 +211,7 @@ func (v *verifier) tag(s []byte) int {
 		if el.class >= formulaPart {
 			good = v.formulas.value(attr, val)
 		} else {
-			good = goodValue(v.prefix, name, attr, val)
+			good = goodValue(v.prefix, name, attr, val) || attr == "src" && v.formulas != nil && v.formulas.shape(val)
 		}
 		if !good || (&stack{}).over(raw) {
 			return 0

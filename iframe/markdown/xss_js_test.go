@@ -144,7 +144,7 @@ func TestXSSRawRuns(t *testing.T) {
 	count := attack.Start(t, "xss")
 	p := newXSSPage(t)
 	sink := p.sink.URL + "/sink"
-	all := sampleXSS(t, scaledInPage(6))
+	all := sampleXSS(t, scaledInPage(16))
 	attacks := map[string][]xssAttack{}
 	for _, a := range all {
 		if strings.Contains(a.ID, "-huge") {
@@ -201,7 +201,7 @@ func TestXSSSanitisedDoesNothing(t *testing.T) {
 	var attacks []xssAttack
 	const each = 24
 	rendered := 0
-	all := sampleXSS(t, scaledInPage(4))
+	all := sampleXSS(t, scaledInPage(8))
 	for group := range slices.Chunk(all, each) {
 		var html strings.Builder
 		for _, a := range group {
@@ -241,7 +241,7 @@ func TestXSSSanitisedDoesNothing(t *testing.T) {
 	if o := p.run(control, "innerHTML", false); !slices.Contains(o.Heard, "control-run") {
 		t.Error("the control did not run: this test proves nothing")
 	}
-	if got := p.sink.Wait(1, 5*time.Second); len(got.Requests) == 0 {
+	if got := p.sink.Wait(1, time.Minute); len(got.Requests) == 0 {
 		t.Error("the control did not load: this test proves nothing")
 	}
 }

@@ -10,6 +10,9 @@ const baileyBroker = (/** @type {any} */ scope) => {
   // The host bounds its own messages.
   const WIDE = { bytes: 1 << 28, depth: 256, nodes: 1e7 };
   const CONSOLE_DELAY = 4, MAX_ROWS = 200;
+  // The time between two looks at code while a person is asked, in milliseconds, or the time limit if that is less. A
+  // worker that is only slow answers in it.
+  const LOOK = 1000;
   // Chromium then compiles every function of the script at once, and not each one when it is first called.
   // It is a line of its own, so the code begins in line 2.
   const HINT = '//# allFunctionsCalledOnLoad\n';
@@ -20,7 +23,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
   /** @type {(url: string) => any} */
   let trust = (url) => url;
 
-  let dom = false, warm = false, unchecked = false, unbounded = false;
+  let dom = false, warm = false, unchecked = false, unbounded = false, unprobed = false;
 
   /** Starts a worker below this one. @param {any[]} parts @returns {any} */
   const spawn = (parts) => {
@@ -121,6 +124,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
     const drop = () => {
       over = true;
       clearTimeout(deadline);
+      clearTimeout(look);
       worker.terminate();
     };
     /** Ends the run with a violation. Messages accepted before still go to the host.
@@ -170,6 +174,10 @@ const baileyBroker = (/** @type {any} */ scope) => {
       if (over) return;
       const text = e.data;
       if (typeof text !== 'string') return stop('SECURITY_VIOLATION', 'only text is taken');
+      if (word && text === word) {
+        word = '';
+        return paused ? pause() : undefined;
+      }
       if (!up && (text === 'up' || text === 'spare')) {
         up = text === 'up';
         if (again) warm = false; // the code runs without the import, so the import was the cause
@@ -241,7 +249,41 @@ const baileyBroker = (/** @type {any} */ scope) => {
       else if (said) stop('SANDBOX_ERROR', 'the runtime failed: ' + said);
       else silent();
     };
-    const deadline = setTimeout(stop, limits.time, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
+    /** The time limit, its rest and the time when it began to run. @type {any} */
+    let deadline = 0;
+    let left = limits.time, since = 0;
+    const run = () => {
+      if (deadline) return;
+      since = performance.now();
+      deadline = setTimeout(stop, left, 'TIMEOUT', 'the time limit of ' + limits.time + ' ms was reached');
+    };
+    const pause = () => {
+      if (!deadline) return;
+      clearTimeout(deadline);
+      deadline = 0;
+      left = Math.max(0, left - (performance.now() - since));
+    };
+    /** A word that the worker repeats when the code lets it. It can't be guessed, so code that works on can't say it. */
+    let word = '';
+    /** @type {any} */
+    let look = 0, paused = false;
+    /** Finds out whether the code works while a person is asked. If the worker has not repeated the word at the next
+     * look, the time counts until it does. */
+    const probe = () => {
+      if (word) run();
+      else worker.postMessage((word = 'probe ' + scope.crypto.getRandomValues(new Uint32Array(4)).join('-')));
+      look = setTimeout(probe, Math.min(LOOK, limits.time));
+    };
+    /** @type {(on: boolean) => void} */
+    const hold = (on) => {
+      if (paused === on) return;
+      paused = on;
+      clearTimeout(look);
+      if (!on) return run();
+      pause();
+      if (!unprobed) probe();
+    };
+    run();
     /** @type {any} */
     let worker;
     const begun = (/** @type {any} */ w) => {
@@ -261,7 +303,11 @@ const baileyBroker = (/** @type {any} */ scope) => {
       /** Handles messages of the host. @param {any[]} msgs @param {string[]} texts */
       take: (msgs, texts) => {
         if (over || ended) return;
-        const on = texts.filter((_, i) => msgs[i].type !== 'tool-response' || open.delete(msgs[i].callId) || unchecked);
+        const on = texts.filter((_, i) => {
+          const { type, callId } = msgs[i];
+          if (type === 'hold') hold(msgs[i].on);
+          return type !== 'hold' && (type !== 'tool-response' || open.delete(callId) || unchecked);
+        });
         if (on.length) worker.postMessage(joinBatch(gen, on.join(','), WIDE));
       },
     };
@@ -292,6 +338,7 @@ const baileyBroker = (/** @type {any} */ scope) => {
       ({ runtime, config, dom, warm } = e.data);
       unchecked = JSON.parse(config).off.includes('broker');
       unbounded = JSON.parse(config).off.includes('batches');
+      unprobed = JSON.parse(config).off.includes('probe');
       const policy = scope.trustedTypes?.createPolicy(e.data.policyName, { createScriptURL: (/** @type {string} */ s) => s });
       if (policy) trust = (url) => policy.createScriptURL(url);
       scope.postMessage('up');

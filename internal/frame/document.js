@@ -112,8 +112,8 @@
   /** @type {Map<string, {el: HTMLElement, blocks: Map<number, HTMLElement>}>} */
   const sections = new Map();
 
-  /** @param {string} id @param {string} label @param {string} dir */
-  const section = (id, label, dir) => {
+  /** @param {string} id @param {string} [label] @param {string} [dir] @param {string} [kind] */
+  const section = (id, label, dir, kind) => {
     let s = sections.get(id);
     if (!s) {
       const el = document.createElement('section');
@@ -125,6 +125,7 @@
     wake(s.el);
     if (label) s.el.setAttribute('aria-label', label);
     if (dir) s.el.dir = dir;
+    if (kind) s.el.dataset.kind = kind;
     return s;
   };
 
@@ -133,7 +134,7 @@
    * @param {string} id @param {number} key @param {number | null} after @param {string} html
    */
   const setBlock = (id, key, after, html) => {
-    const s = section(id, '', '');
+    const s = section(id);
     let el = s.blocks.get(key);
     if (!el) {
       el = document.createElement('div');
@@ -221,7 +222,7 @@
       code.setAttribute('aria-label', lang ? 'Code, ' + lang : 'Code');
       const what = lang ? lang + ' code' : 'code';
       tools(bar, () => pre.appendChild(uiBar()), baileyDocument.join(id, key, n), [
-        ['wrap', 'Wrap', 'Wrap lines of ' + what], ['save', 'Download', 'Download ' + what], ['copy', 'Copy', 'Copy ' + what]]);
+        ['wrap', 'Wrap', 'Wrap lines of ' + what], ...(root.dataset.opens === undefined ? [] : [['open', 'Open', 'Open ' + what + ' as a file']]), ['save', 'Download', 'Download ' + what], ['copy', 'Copy', 'Copy ' + what]]);
       if (!busy(id)) fold(pre, code);
     }
     for (const box of /** @type {NodeListOf<HTMLInputElement>} */ (el.querySelectorAll('input[type=checkbox]'))) {
@@ -316,7 +317,7 @@
     const button = /** @type {HTMLElement | null} */ (target.closest('button[data-ui]'));
     const pre = button && /** @type {HTMLElement | null} */ (button.closest('pre'));
     switch (button?.dataset.ui) {
-      case 'copy': case 'save': case 'csv':
+      case 'copy': case 'save': case 'open': case 'csv':
         say(button.dataset.ui, button.dataset.at || '');
         return;
       case 'wrap':
@@ -338,8 +339,9 @@
       const name = '#' + CSS.escape(link.dataset.fragment);
       const to = /** @type {HTMLElement | null} */ ((own && own.querySelector(name)) || root.querySelector(name));
       if (to) {
-        // The inner frame never scrolls, because its height is that of its content.
-        // So the host scrolls.
+        // The inner frame scrolls only if its content is taller than the host permits.
+        // Otherwise the host scrolls.
+        if (scrolls) box.scrollTop += to.getBoundingClientRect().top;
         say('scroll', Math.round(to.getBoundingClientRect().top));
         to.tabIndex = -1;
         to.focus({ preventScroll: true });
@@ -393,6 +395,16 @@
     if (h !== last) say('size', last = h);
   }).observe(root);
 
+  // Content that is taller than the host permits scrolls inside the frame. While its end is in
+  // view, it stays there.
+  let scrolls = false;
+  const box = document.documentElement;
+  const atEnd = () => {
+    let bottom = 0;
+    for (const r of inView.values()) bottom = Math.max(bottom, r.bottom);
+    return bottom >= innerHeight - 80 && (!scrolls || box.scrollTop + box.clientHeight >= box.scrollHeight - 40);
+  };
+
   let violations = 0;
   document.addEventListener('securitypolicyviolation', (e) => {
     if (++violations > 200) return; // enough to know
@@ -402,7 +414,7 @@
   // ---- orders of the host -----------------------------------------------------------
   /** @type {Record<string, (...args: any[]) => void>} */
   const orders = {
-    section: (id, label, dir) => { section(id, label, dir); },
+    section: (id, label, dir, kind) => { section(id, label, dir, kind); },
     set: setBlock,
     drop: (id, key) => {
       const s = sections.get(id);
@@ -418,7 +430,7 @@
       for (const list of [awake, resting, inView]) list.delete(s.el);
     },
     busy: (id, on) => {
-      const { el } = section(id, '', '');
+      const { el } = section(id);
       el.setAttribute('aria-busy', on ? 'true' : 'false');
       if (on) return;
       for (const pre of el.getElementsByTagName('pre')) {
@@ -429,7 +441,7 @@
     css: (text) => { appSheet.replaceSync(text); wakeAll(); },
     variable: (name, value) => { document.documentElement.style.setProperty(name, value); wakeAll(); },
     scheme: (value) => { document.documentElement.style.colorScheme = value; },
-    overflow: (on) => { document.documentElement.style.overflowY = document.body.style.overflowY = on ? 'auto' : 'hidden'; },
+    overflow: (on) => { scrolls = on; document.documentElement.style.overflowY = document.body.style.overflowY = on ? 'auto' : 'hidden'; },
     lang: (value) => { document.documentElement.lang = value; wakeAll(); },
     image: (req, url, state) => {
       for (const img of waiting.get(req) || []) {
@@ -451,6 +463,7 @@
   // (scrolled out of view, hidden) runs no ResizeObserver.
   port.onmessage = (e) => {
     let seq = -1;
+    const follow = atEnd();
     try {
       const batch = baileyDocument.batch(e.data);
       seq = batch.seq;
@@ -459,6 +472,7 @@
       say('error', String(err).slice(0, 500));
     }
     settle();
+    if (follow && scrolls) box.scrollTop = box.scrollHeight;
     last = height();
     say('ack', seq, last < 0 ? '' : last);
   };

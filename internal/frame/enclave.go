@@ -248,6 +248,7 @@ const (
 	LayerFrames  Layer = "frames"  // 2: an opaque origin and the list of disabled features
 	LayerBroker  Layer = "broker"  // 3: counts and checks of the broker. The host checks again
 	LayerBatches Layer = "batches" // 3: the size of each message from the broker to the host
+	LayerProbe   Layer = "probe"   // 3: the time in which code works while a person is asked
 	LayerRuntime Layer = "runtime" // 7: the connection out of the realm is in no scope of the code
 
 	LayerGlobals    Layer = "globals"    // 4
@@ -328,4 +329,17 @@ func CleanStack(stack string, lines int) string {
 		out = append(out, line[:i]+"code:"+strconv.Itoa(n-1)+":"+parts[len(parts)-1]+tail)
 	}
 	return strings.Join(out, "\n")
+}
+
+// Script returns the script of one run, as a broker puts it together: a program, the hardening of the
+// level, and the runtime. An engine without a broker runs it, with postMessage, timers and messages of
+// a worker. The program is that of [Program.Text].
+func (p DomainPage) Script(program string) string {
+	_, rest, _ := strings.Cut(program, field) // the nonce
+	names, code, _ := strings.Cut(rest, field)
+	var of []string
+	if names != "" {
+		of = strings.Split(names, ",")
+	}
+	return Hint + "'use strict';(f=>c=>g=>g(f,c))(" + code + ")({..." + p.config() + ",names:" + list(of) + "})(" + EnclavePrograms().runner + ")"
 }

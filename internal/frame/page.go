@@ -25,6 +25,7 @@ type DocumentPage struct {
 	Label      string // accessible name of both frames
 	Lang       string // BCP 47, or "" for unknown
 	PolicyName string // Trusted Types policy to make inside the inner frame
+	Opens      bool   // code has a button that opens it as a file
 }
 
 // documentPolicy returns the policy of a document's outer frame, which the inner one inherits.
@@ -48,7 +49,11 @@ func (p DocumentPage) inner() string {
 	b.WriteString(documentCSS)
 	b.WriteString(`</template><div id="root" data-policy="`)
 	b.WriteString(html.EscapeString(p.PolicyName))
-	b.WriteString(`"></div><script>`)
+	b.WriteString(`"`)
+	if p.Opens {
+		b.WriteString(` data-opens=""`)
+	}
+	b.WriteString(`></div><script>`)
 	b.WriteString(documentScript.Text())
 	b.WriteString(`</script>`)
 	return b.String()

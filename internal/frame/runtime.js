@@ -279,6 +279,8 @@ const baileyRuntime = (/** @type {any} */ user, /** @type {Hardening} */ config)
       // A port that is closed at once may lose posted messages, so the frame is removed instead.
       return void (way === G && apply(native.close, G, []));
     }
+    // The broker sees that the code has let this task run. The code can neither read the word nor repeat it.
+    if (user && apply(startsWith, text, ['probe '])) return post(text);
     if (!user) return apply(startsWith, text, ['{"v":']) ? undefined : load(text);
     const b = read(text);
     gen = b.gen;

@@ -29,7 +29,7 @@ class BaileyStop {
  * @param {boolean} suspends */
 const baileyWasi = (config, host, tree, suspends) => {
   'use strict';
-  const E = { BADF: 8, EXIST: 20, FAULT: 21, FBIG: 22, ILSEQ: 25, INVAL: 28, IO: 29, ISDIR: 31, MFILE: 33, NAMETOOLONG: 37, NOENT: 44, NOSYS: 52, NOTDIR: 54,
+  const E = { BADF: 8, EXIST: 20, FAULT: 21, FBIG: 22, ILSEQ: 25, INVAL: 28, IO: 29, ISDIR: 31, LOOP: 32, MFILE: 33, NAMETOOLONG: 37, NOENT: 44, NOSYS: 52, NOTDIR: 54,
     NOTEMPTY: 55, NOTSOCK: 57, NOTSUP: 58, PERM: 63, ROFS: 69, SPIPE: 70, XDEV: 75, NOTCAPABLE: 76 };
   /** @param {number} errno @returns {never} */
   const fail = (errno) => {

@@ -1,6 +1,7 @@
 // @ts-check
 // WASI preview1's fd_* and path_* over the trees of wasmtree.js. Paths stay below the
-// folder of their descriptor. There are no links.
+// folder of their descriptor. The tree has only links that the program itself made, and the
+// host decides at the end whether its folder can hold them.
 
 /** @param {ReturnType<typeof baileyWasi>} w */
 const baileyWasiFiles = (w) => {
@@ -64,12 +65,13 @@ const baileyWasiFiles = (w) => {
     }
   };
   /** Resolves a path. The last part may be missing, and every part before it must be a folder.
-   * @param {any} root @param {string} p */
-  const find = (root, p) => {
+   * A symbolic link is followed if more of the path comes behind it, or follow is set.
+   * @param {any} root @param {string} p @param {number} [follow] */
+  const find = (root, p, follow = 0) => {
     if (!p) fail(E.NOENT);
     if (p[0] === '/') fail(E.PERM);
-    const up = [], names = [], last = p.charCodeAt(p.length - 1), slash = last === 47 || (last === 46 && /(^|\/)\.\.?$/.test(p));
-    let node = root;
+    const up = [], names = [];
+    let node = root, links = 0;
     for (let from = 0, end = 0; from < p.length; from = end + 1) {
       end = p.indexOf('/', from);
       if (end < 0) end = p.length;
@@ -86,7 +88,15 @@ const baileyWasiFiles = (w) => {
       up.push(node);
       names.push(part);
       node = tree.kids(node).get(part);
+      if (node?.link !== undefined && (follow & 1 || end < p.length)) {
+        if (++links > 32) fail(E.LOOP);
+        p = node.link + p.slice(end);
+        node = up.pop();
+        names.pop();
+        end = -1;
+      }
     }
+    const last = p.charCodeAt(p.length - 1), slash = last === 47 || (last === 46 && /(^|\/)\.\.?$/.test(p));
     if (node && slash && !node.dir) fail(E.NOTDIR);
     return { node, slash, up, dir: up[up.length - 1], name: names[names.length - 1] ?? '' };
   };
@@ -98,11 +108,16 @@ const baileyWasiFiles = (w) => {
   /** @param {any} dir @param {string} name */
   const detach = (dir, name) => {
     const node = tree.kids(dir).get(name);
-    if (node && !node.dir) node.links--;
+    if (node && !node.dir) {
+      node.links--;
+      node.ctime = w.now();
+    }
     tree.kids(dir).delete(name);
     dir.mtime = dir.ctime = w.now();
   };
-  const ns = (/** @type {number} */ ms) => BigInt(Math.round(ms * 1e3)) * 1000n;
+  /** Times are milliseconds, or nanoseconds as a bigint where the program set them. */
+  const ns = (/** @type {number | bigint} */ t) => (typeof t === 'bigint' ? t : BigInt(Math.round(t * 1e3)) * 1000n);
+  const kindOf = (/** @type {any} */ node) => (node.dir ? 3 : node.link === undefined ? 4 : 7);
   /** @param {number} out @param {any} node @param {number} type */
   const filestat = (out, node, type) => {
     range(out, 64).fill(0);
@@ -122,8 +137,8 @@ const baileyWasiFiles = (w) => {
     if ((flags & 3) === 3 || (flags & 12) === 12 || flags > 15) fail(E.INVAL);
     writable(node);
     const now = w.now();
-    if (flags & 3) node.atime = flags & 2 ? now : Number(BigInt.asUintN(64, atime) / 1000n) / 1000;
-    if (flags & 12) node.mtime = flags & 8 ? now : Number(BigInt.asUintN(64, mtime) / 1000n) / 1000;
+    if (flags & 3) node.atime = flags & 2 ? now : BigInt.asUintN(64, atime);
+    if (flags & 12) node.mtime = flags & 8 ? now : BigInt.asUintN(64, mtime);
     node.ctime = now;
   };
   /** @param {any} f @param {number} size @param {boolean} grow */
@@ -176,8 +191,9 @@ const baileyWasiFiles = (w) => {
     const want = Number(rights & 0x3fffffffn), hand = Number(inherit & 0x3fffffffn) & (FILE | DIR);
     const spare = want & (FILE | DIR) & ~d.inherit;
     if (spare || hand & ~d.inherit || (oflags & CREATE && !(d.rights & R.create)) || (oflags & TRUNC && !(d.rights & R.resize))) fail(E.NOTCAPABLE);
-    const found = find(d.node, p);
+    const found = find(d.node, p, follow);
     let node = found.node;
+    if (node?.link !== undefined) fail(oflags & CREATE && oflags & EXCL ? E.EXIST : oflags & DIRECTORY ? E.NOTDIR : E.LOOP);
     if (!node) {
       if (!(oflags & CREATE)) fail(E.NOENT);
       if (oflags & DIRECTORY) fail(E.INVAL);
@@ -190,7 +206,7 @@ const baileyWasiFiles = (w) => {
     } else {
       if (oflags & CREATE && oflags & EXCL) fail(E.EXIST);
       if (oflags & DIRECTORY && !node.dir) fail(E.NOTDIR);
-      if (node.dir && (oflags & TRUNC || want & (R.write | R.fdresize | R.allocate) && !(oflags & DIRECTORY) && !(want & R.readdir))) fail(E.ISDIR);
+      if (node.dir && (oflags & TRUNC || want & (R.write | R.fdresize | R.allocate) && !(want & R.readdir))) fail(E.ISDIR);
       if (!node.dir && (oflags & TRUNC || (want & R.write && node.mount.readOnly && !(want & R.readdir)))) writable(node);
       if (fds.size >= limits.files + 3) fail(E.MFILE);
       if (oflags & TRUNC) {
@@ -218,7 +234,7 @@ const baileyWasiFiles = (w) => {
       head.setBigUint64(0, BigInt(i + 1), true);
       head.setBigUint64(8, BigInt(node.ino), true);
       head.setUint32(16, encoded.length, true);
-      head.setUint8(20, node.dir ? 3 : 4);
+      head.setUint8(20, kindOf(node));
       for (const b of [new Uint8Array(head.buffer), encoded]) {
         const part = b.subarray(0, room.length - at);
         room.set(part, at);
@@ -252,6 +268,8 @@ const baileyWasiFiles = (w) => {
   const loadAll = (dir) => {
     for (const node of tree.kids(dir).values()) if (node.dir) loadAll(node);
   };
+  /** Returns what find found if a new name may be made there, which no folder is. @param {ReturnType<typeof find>} found */
+  const newName = (found) => (found.node ? fail(E.EXIST) : found.slash ? fail(E.NOENT) : found);
   /** @param {number} n @param {number} at @param {number} len @param {boolean} dir */
   const remove = (n, at, len, dir) => {
     const found = find(dirFd(n, dir ? R.rmdir : R.unlink).node, path(at, len));
@@ -371,34 +389,54 @@ const baileyWasiFiles = (w) => {
       countWritten(512);
       attach(found.dir, found.name, tree.make(true, found.dir.mount, w.now()));
     },
-    path_filestat_get: (n, _, at, len, out) => {
-      const { node } = find(dirFd(n, R.stat).node, path(at, len));
+    path_filestat_get: (n, follow, at, len, out) => {
+      const { node } = find(dirFd(n, R.stat).node, path(at, len), follow);
       if (!node) fail(E.NOENT);
-      filestat(out, node, node.dir ? 3 : 4);
+      filestat(out, node, kindOf(node));
     },
-    path_filestat_set_times: (n, _, at, len, atime, mtime, flags) => {
-      const { node } = find(dirFd(n, R.times).node, path(at, len));
+    path_filestat_set_times: (n, follow, at, len, atime, mtime, flags) => {
+      const { node } = find(dirFd(n, R.times).node, path(at, len), follow);
       setTimes(node ?? fail(E.NOENT), atime, mtime, flags);
     },
-    path_link: (n, _, at, len, to, toAt, toLen) => {
+    path_link: (n, follow, at, len, to, toAt, toLen) => {
       const found = find(dirFd(n, R.linkFrom).node, path(at, len));
+      if (follow & 1) fail(E.INVAL);
       if (!found.node) fail(E.NOENT);
-      if (find(dirFd(to, R.linkTo).node, path(toAt, toLen)).node) fail(E.EXIST);
-      fail(found.node.dir ? E.PERM : E.NOTSUP);
+      const target = newName(find(dirFd(to, R.linkTo).node, path(toAt, toLen)));
+      if (found.node.dir) fail(E.PERM);
+      if (found.node.mount !== target.dir.mount) fail(E.XDEV);
+      writable(target.dir);
+      if (found.node.links >= 1000) fail(34); // EMLINK
+      countWritten(512);
+      found.node.links++;
+      attach(target.dir, target.name, found.node);
+      found.node.ctime = w.now();
     },
     path_open: pathOpen,
-    path_readlink: (n, at, len) => {
-      const { node } = find(dirFd(n, R.readlink).node, path(at, len));
-      fail(node ? E.INVAL : E.NOENT);
+    path_readlink: (n, at, len, buf, room, used) => {
+      const { node } = find(dirFd(n, R.readlink).node, path(at, len)), to = range(buf, room);
+      inside(used, 4);
+      if (!node) fail(E.NOENT);
+      if (node.link === undefined) fail(E.INVAL);
+      const b = node.data.subarray(0, to.length);
+      to.set(b);
+      put.u32(used, b.length);
     },
     path_remove_directory: (n, at, len) => remove(n, at, len, true),
     path_rename: (n, at, len, to, toAt, toLen) => {
       const from = find(dirFd(n, R.renameFrom).node, path(at, len));
       rename(from, find(dirFd(to, R.renameTo).node, path(toAt, toLen)));
     },
-    path_symlink: (_, __, n, at, len) => {
-      if (find(dirFd(n, R.symlink).node, path(at, len)).node) fail(E.EXIST);
-      fail(E.NOTSUP);
+    path_symlink: (at, len, n, toAt, toLen) => {
+      const link = path(at, len), found = newName(find(dirFd(n, R.symlink).node, path(toAt, toLen)));
+      if (!link) fail(E.NOENT);
+      if (link[0] === '/') fail(E.PERM);
+      writable(found.dir);
+      const data = text.encode(link);
+      countWritten(512 + data.length);
+      const node = tree.make(false, found.dir.mount, w.now());
+      Object.assign(node, { link, data, size: data.length, dirty: true });
+      attach(found.dir, found.name, node);
     },
     path_unlink_file: (n, at, len) => remove(n, at, len, false),
   };

@@ -40,7 +40,8 @@ class BaileyWait {
 }
 
 /** The bytes of a snapshot's file begin at offset at. For other nodes at is -1.
- * @typedef {{ino: number, dir: boolean, kids?: Map<string, BaileyNode>, data?: Uint8Array, at: number, size: number, mtime: number, atime: number,
+ * A symbolic link has the path that it holds as link.
+ * @typedef {{ino: number, dir: boolean, link?: string, kids?: Map<string, BaileyNode>, data?: Uint8Array, at: number, size: number, mtime: number | bigint, atime: number | bigint,
  *   ctime: number, links: number, mount: BaileyMount, from?: string, dirty: boolean, wait?: Promise<unknown>}} BaileyNode */
 /** @typedef {{index: number, guest: string, readOnly: boolean, lazy: boolean, touched: boolean, root: BaileyNode, was: Map<string, BaileyNode>}} BaileyMount */
 
@@ -51,12 +52,12 @@ const BAILEY_EMPTY = new Uint8Array(0);
  *  @param {() => number} now ms */
 const baileyTree = (packed, limits, ask, now) => {
   'use strict';
-  const { REMOVE, REMOVE_DIR, MAKE_DIR, WRITE, RENAME } = baileyWasm;
+  const { REMOVE, REMOVE_DIR, MAKE_DIR, WRITE, RENAME, SYMLINK, LINK } = baileyWasm;
   const E = { IO: 29, ISDIR: 31, NOENT: 44, NOTDIR: 54 };
   let inodes = 0;
   /** @type {(dir: boolean, mount: BaileyMount, mtime: number, from?: string) => BaileyNode} */
   const make = (dir, mount, mtime, from) => ({
-    ino: ++inodes, dir, kids: dir ? new Map() : undefined, data: dir ? undefined : BAILEY_EMPTY, at: -1, size: 0, mtime, atime: mtime, ctime: mtime, links: 1, mount, from, dirty: false, wait: undefined,
+    ino: ++inodes, dir, link: undefined, kids: dir ? new Map() : undefined, data: dir ? undefined : BAILEY_EMPTY, at: -1, size: 0, mtime, atime: mtime, ctime: mtime, links: 1, mount, from, dirty: false, wait: undefined,
   });
   /** Adds the host's list of the contents of a folder: all names, a row for each, and in a
    * snapshot the bytes of all files. @param {BaileyUnpacker} u @param {BaileyNode} dir @param {string} base */
@@ -153,8 +154,9 @@ const baileyTree = (packed, limits, ask, now) => {
     for (let i = path.indexOf('/'); i > 0; i = path.indexOf('/', i + 1)) yield path.slice(0, i);
   };
   /** Packs the changes for the host, in an order in which it can apply them: first it removes
-   * nodes that are replaced by another kind, then come folders and files, and at last the
-   * other removals, the deepest first. A file that moved unchanged is renamed.
+   * nodes that are replaced by another kind, then come folders, files and links, and at last the
+   * other removals, the deepest first. A file that moved unchanged is renamed. Of the names of
+   * one file the first gets its content, and the others become links to that name.
    * @param {any} out a Packer */
   const changes = async (out) => {
     /** @type {((p: any) => void)[]} */
@@ -163,16 +165,30 @@ const baileyTree = (packed, limits, ask, now) => {
       if (!m.touched) continue;
       /** @type {Map<string, BaileyNode>} */
       const is = new Map();
-      walk(m.root, '', (path, node) => is.set(path, node));
+      /** @type {Map<BaileyNode, string>} the first name of each file that has several */
+      const home = new Map();
+      walk(m.root, '', (path, node) => {
+        is.set(path, node);
+        if (node.links > 1 && (!home.has(node) || m.was.get(path) === node)) home.set(node, path);
+      });
+      const linked = (/** @type {string} */ path, /** @type {BaileyNode | undefined} */ node) => !!node && (node.link !== undefined || (home.get(node) ?? path) !== path);
       const row = (/** @type {number} */ kind, /** @type {string} */ path, /** @type {(p: any) => void} */ more = () => {}) =>
         rows.push((p) => (baileyWasm.change(p, kind, m.index, path), more(p)));
-      const gone = [...m.was].filter(([path, node]) => is.get(path)?.dir !== node.dir), left = new Set(gone.map(([path]) => path));
+      const gone = [...m.was].filter(([path, node]) => is.get(path)?.dir !== node.dir || linked(path, is.get(path))), left = new Set(gone.map(([path]) => path));
       const made = [...is].filter(([path, node]) => m.was.get(path)?.dir !== node.dir);
       gone.reverse();
       for (const [path, node] of gone) if (is.has(path) || [...ancestors(path)].some((up) => is.get(up)?.dir === false)) left.delete(path), row(node.dir ? REMOVE_DIR : REMOVE, path);
       for (const [path, node] of made) if (node.dir) row(MAKE_DIR, path);
+      /** @type {[string, string][]} */
+      const links = [];
       for (const [path, node] of is) {
         if (node.dir || (m.was.get(path) === node && !node.dirty)) continue;
+        if (linked(path, node)) {
+          const other = home.get(node) ?? path;
+          if (other !== path) links.push([path, other]);
+          else row(SYMLINK, path, (p) => p.string(node.link ?? ''));
+          continue;
+        }
         if (!node.dirty && node.from !== undefined && left.has(node.from) && m.was.get(node.from) === node && !m.was.has(path)) {
           left.delete(node.from);
           const from = node.from;
@@ -182,6 +198,7 @@ const baileyTree = (packed, limits, ask, now) => {
         if (!node.data && node.at < 0) await load(node);
         row(WRITE, path, (p) => p.raw(content(node).subarray(0, node.size)));
       }
+      for (const [path, other] of links) row(LINK, path, (p) => p.string(other));
       for (const [path, node] of gone) if (left.has(path)) row(node.dir ? REMOVE_DIR : REMOVE, path);
     }
     out.u32(rows.length);

@@ -242,17 +242,20 @@ func (r *Runner) Close() error {
 	return nil
 }
 
-// losing returns the question about removed files, with paths relative to the folder.
-func losing(c sandbox.Command) func(context.Context, map[string]string) error {
-	return func(ctx context.Context, lost map[string]string) error {
-		if c.Losing == nil {
-			return protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Name, "it may not remove files here, or move them away; nothing was written back")
+// changing returns the question about a command's changes, with paths relative to the folder.
+func changing(c sandbox.Command) func(context.Context, []protocol.FileChange) error {
+	return func(ctx context.Context, changes []protocol.FileChange) error {
+		named := slices.Clone(changes)
+		for i, ch := range changes {
+			if c.Changing == nil && (ch.Size < 0 || ch.From != "") {
+				return protocol.Errorf(protocol.ErrCapabilityDenied, "run", c.Name, "it may not remove files here, or move them away; nothing was written back")
+			}
+			named[i].Path, named[i].From, named[i].Same = strings.TrimPrefix(ch.Path, "/"), strings.TrimPrefix(ch.From, "/"), strings.TrimPrefix(ch.Same, "/")
 		}
-		named := make(map[string]string, len(lost))
-		for from, to := range lost {
-			named[strings.TrimPrefix(from, "/")] = strings.TrimPrefix(to, "/")
+		if c.Changing == nil {
+			return nil
 		}
-		return c.Losing(ctx, named)
+		return c.Changing(ctx, named)
 	}
 }
 
@@ -294,7 +297,7 @@ func (p *poolProgram) close() { _ = p.m.Close() }
 func (p *poolProgram) run(ctx context.Context, c sandbox.Command) (int, error) {
 	cmd := p.e.pool.Command(ctx, p.m, c.Name, c.Args...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, c.Stderr
-	cmd.Limits, cmd.Files, cmd.Losing = p.e.o.Limits, p.e.o.Files, losing(c)
+	cmd.Limits, cmd.Files, cmd.Changing = p.e.o.Limits, p.e.o.Files, changing(c)
 	cmd.Dir, cmd.Env = c.Dir, environ(p.e.o.Env, c.Env)
 	if c.FS != nil {
 		cmd.FS = c.FS

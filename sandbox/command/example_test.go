@@ -15,7 +15,7 @@ import (
 func ExampleNew() {
 	tools := func(pool *worker.Pool, fetch func(context.Context, string) ([]byte, error)) ([]sandbox.Tool, error) {
 		runner, err := command.New(pool, command.Options{
-			Commands: map[string]string{"jq": "data.wasm", "sqlite3": "sqlite3.wasm"},
+			Commands: map[string]string{"jq": "jq.wasm", "sqlite3": "sqlite3.wasm"},
 			Fetch:    fetch, // called when a command is used for the first time
 		})
 		if err != nil {

@@ -103,7 +103,7 @@ func (p *poolProgram) runPackage(ctx context.Context, pkg *worker.Package, param
 	if err != nil {
 		return 0, err
 	}
-	cmd.Stdout, cmd.Stderr, cmd.Files, cmd.Losing = c.Stdout, c.Stderr, p.e.o.Files, losing(c)
+	cmd.Stdout, cmd.Stderr, cmd.Files, cmd.Changing = c.Stdout, c.Stderr, p.e.o.Files, changing(c)
 	if cmd.Stdin == nil && pkg.Pipeable {
 		cmd.Stdin = c.Stdin
 	} else if cmd.Stdin != nil && c.Stdin != nil {

@@ -40,6 +40,9 @@ func New(p *policy.Policy, o iframe.EnclaveOptions) *Runner {
 	return r
 }
 
+// NeedsBrowser returns true: an enclave is made of a browser's frames and workers.
+func (r *Runner) NeedsBrowser() bool { return true }
+
 // RunCode runs code in the enclave. An error of the code itself is in the result.
 func (r *Runner) RunCode(ctx context.Context, tools *protocol.Toolset, code string, args any) (*protocol.RunResult, error) {
 	enc, err := r.enclave(ctx, tools)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
@@ -59,6 +60,38 @@ func TestCodeCallsToolsThroughTheGate(t *testing.T) {
 	if n := len(asker.Prompts()); n != 2 {
 		t.Errorf("%d prompts", n)
 	}
+}
+
+// The user has longer for a question of the code than the code and its calls have themselves.
+func TestQuestionOfTheCodeStays(t *testing.T) {
+	p, err := policy.Parse(`{"capabilities": {"fs.write": ["."], "code.run": true}, "filesystem": {"allowWrite": ["."]},
+		"rules": [{"permission": "fs.write", "action": "ask"}, {"permission": "code.run", "action": "allow"}]}`, policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var res sandbox.ToolResult
+	// On a busy machine the shortest limits are over before the code asks.
+	for limit := 300 * time.Millisecond; limit < time.Minute; limit *= 5 {
+		p.Limits.Time, p.Limits.ToolTime = limit, limit
+		r := enclave.New(p, iframe.EnclaveOptions{})
+		box, err := sandbox.New(sandbox.Options{FS: fsaccess.NewMemory(fsaccess.MemoryOptions{}), Policy: p, Tools: append(sandbox.Standard(), sandbox.CodeRun(r)),
+			Ask: sandbox.AskFunc(func(ctx context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) {
+				select {
+				case <-ctx.Done():
+				case <-time.After(2 * limit): // all limits are over by then
+				}
+				return []sandbox.Reply{{Answer: policy.AnswerOnce}}, nil
+			})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res = box.Call(context.Background(), "code_run", map[string]any{"code": `return (await callTool("write", {path: "a.txt", content: "x"})).path`})
+		_ = r.Close()
+		if m, _ := res.Data.(map[string]any); m["success"] == true {
+			return
+		}
+	}
+	t.Errorf("%+v", res)
 }
 
 // The code of a dry run uses the copy, even if the same runner ran code of the real box before.

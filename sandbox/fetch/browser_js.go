@@ -3,7 +3,10 @@ package fetch
 import (
 	"context"
 	"io"
+	"net/url"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
@@ -17,16 +20,24 @@ func browserDo(ctx context.Context, r Request) (*Response, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	signal, stop := jsx.Signal(ctx)
 	done := func() { stop(); cancel() }
+	blocked, unheard := violations(r.URL)
 	res, err := send(ctx, r, signal)
 	if err != nil {
 		cause := context.Cause(ctx)
-		done()
+		defer unheard()
+		defer done()
 		if cause != nil {
 			return nil, cause
 		}
-		// The browser does not reveal the cause to a page, so that pages can't explore the network.
-		return nil, protocol.Errorf(protocol.ErrExecution, "fetch", r.URL, "no answer: the server is not there, redirects, does not let pages of this origin read (CORS), or the page's Content-Security-Policy does not list it")
+		select {
+		case <-blocked:
+			return nil, protocol.Errorf(protocol.ErrExecution, "fetch", r.URL, "the page's Content-Security-Policy does not list the host, so nothing was sent: add it to headers.json, {\"connect\": [%q]}, or to \"page\" of policy.json", hostOf(r.URL))
+		case <-time.After(violationGrace):
+		}
+		// The browser does not reveal more to a page, so that pages can't explore the network.
+		return nil, protocol.Errorf(protocol.ErrExecution, "fetch", r.URL, "no answer: the server at %s is not there, redirects, or does not let pages of %s read (CORS); the page's Content-Security-Policy did not block it", hostOf(r.URL), origin())
 	}
+	unheard()
 	out, err := response(res)
 	if err != nil {
 		done()
@@ -44,6 +55,46 @@ func browserDo(ctx context.Context, r Request) (*Response, error) {
 	}
 	out.Body = &restingBody{ReadCloser: &streamBody{ctx: ctx, reader: reader, done: done}, ctx: ctx}
 	return out, nil
+}
+
+// violationGrace is how long after a failed request the browser's report of a violation may come. It is a
+// task of its own, which Chromium queues before the request fails.
+const violationGrace = 100 * time.Millisecond
+
+// violations returns a channel that is closed if the page's policy blocks a request to the URL, and a function
+// that ends the listening.
+func violations(at string) (blocked <-chan struct{}, unheard func()) {
+	out := make(chan struct{})
+	scope := jsx.NewScope(jsx.ScopeOptions{})
+	unheard = func() { _ = scope.Close() }
+	var once sync.Once
+	_, err := scope.Listen(jsx.Global(), "securitypolicyviolation", func(e jsx.Value) {
+		directive, _ := jsx.GetString(e, "effectiveDirective", 100)
+		uri, _ := jsx.GetString(e, "blockedURI", 8<<10)
+		mode, _ := jsx.GetString(e, "disposition", 20)
+		if directive == "connect-src" && mode == "enforce" && uri != "" && strings.HasPrefix(at, uri) {
+			once.Do(func() { close(out) })
+		}
+	})
+	if err != nil {
+		unheard()
+		return nil, func() {}
+	}
+	return out, unheard
+}
+
+// hostOf returns the host of a URL with its port, as headers.json has it.
+func hostOf(at string) string {
+	if u, err := url.Parse(at); err == nil {
+		return u.Host
+	}
+	return at
+}
+
+// origin returns the page's origin.
+func origin() string {
+	s, _ := jsx.GetString(jsx.Global(), "origin", 1000)
+	return s
 }
 
 func send(ctx context.Context, r Request, signal jsx.Value) (jsx.Value, error) {

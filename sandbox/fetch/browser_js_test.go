@@ -70,3 +70,28 @@ func TestBrowserHonoursItsContext(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A host that the page's own policy does not list is told apart from a server that gives no answer.
+func TestBrowserNamesTheBlockingPolicy(t *testing.T) {
+	for _, c := range []struct{ name, policy, want, not string }{
+		{"blocked", "connect-src 'self'", `add it to headers.json, {"connect": ["`, "CORS"},
+		{"reported only", "", "let pages of http", "headers.json"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			page := testpage.Page{Header: map[string]string{"Content-Security-Policy-Report-Only": "connect-src 'none'"}}
+			if c.policy != "" {
+				page.Header["Content-Security-Policy"] = c.policy
+			}
+			testpage.Run(t, page, func(t *testing.T) {
+				e := testpage.Serve(t, testpage.Response{Origin: 1, Body: "no CORS"})
+				_, err := fetch.Browser().Do(t.Context(), fetch.Request{URL: e.URL})
+				if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), c.not) {
+					t.Errorf("%v", err)
+				}
+				if n := len(e.Requests()); (n == 0) != (c.policy != "") {
+					t.Errorf("the server got %d requests", n)
+				}
+			})
+		})
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/legible"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
@@ -38,13 +39,14 @@ type Options struct {
 	Port any
 
 	// OnChange, if set, is called when the server announced that its tools, resources or prompts have
-	// changed, at most once a second, on a goroutine of its own. The client keeps a stream open for such
-	// announcements.
+	// changed, at most once a second, on a goroutine of its own. Announcements that come while it runs are one
+	// further call after it. The client keeps a stream open for such announcements.
 	OnChange func()
 	// Ask, if set, shows questions of the server's (elicitation) to the user, one for each field that the
 	// server wants to know. It returns a list of answers for each, which is empty for a field that the user
-	// left out, or an error if the user declined. The server must not be trusted with secrets: say whose
-	// questions these are. With nil, such requests are refused.
+	// left out, or an error if the user declined. Say whose questions these are: the server has written them.
+	// The client asks only while a call of a tool runs, at most 20 times in it, and never for a password or a
+	// key. It does not send an answer that looks like a credential. With nil, such requests are refused.
 	Ask func(ctx context.Context, questions []sandbox.ModelQuestion) ([][]string, error)
 	// Sample, if set, lets the server ask the app's model, and returns the model's answer. The server has
 	// written the request, and receives the answer. With nil, such requests are refused.
@@ -67,6 +69,7 @@ type Options struct {
 	// In attack tests.
 	echoes bool // a credential in a response is not removed
 	trusts bool // what the authorization server sends is not checked
+	naive  bool // texts of the server are taken as they are, and its questions at all times
 }
 
 // Client is a session with a server. It is safe for concurrent use. Create it with [Connect].
@@ -87,7 +90,9 @@ type Client struct {
 	next    int64
 	closed  bool
 	due     *time.Timer            // of OnChange
+	changed bool                   // again, while OnChange runs
 	calls   map[*sandbox.Call]bool // that run now
+	asked   int                    // questions of the server since the first of calls began
 	late    sync.WaitGroup         // what Close waits for
 }
 
@@ -221,16 +226,33 @@ const maxListened = 64 << 20
 func (c *Client) announce() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.o.OnChange == nil || c.closed || c.due != nil {
+	if c.o.OnChange == nil || c.closed {
 		return
 	}
+	if c.due != nil {
+		c.changed = true
+		return
+	}
+	c.soon()
+}
+
+// soon calls OnChange after a second. mu is held.
+func (c *Client) soon() {
+	c.changed = false
 	c.due = time.AfterFunc(time.Second, func() {
 		c.mu.Lock()
 		closed := c.closed
-		c.due = nil
+		c.changed = false // the call is about all announcements before it
 		c.mu.Unlock()
-		if !closed {
-			c.o.OnChange()
+		if closed {
+			return
+		}
+		c.o.OnChange()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.due = nil
+		if c.changed && !c.closed {
+			c.soon()
 		}
 	})
 }
@@ -288,11 +310,19 @@ func (c *Client) initialize(ctx context.Context, t fetch.Transport) error {
 	if strings.ContainsFunc(session, func(r rune) bool { return r < 0x21 || r > 0x7e }) || len(session) > 1024 {
 		return c.errorf("initialize", "the session's id is none: it must be visible ASCII")
 	}
-	res.Server.Instructions = clip(res.Instructions, 16<<10)
+	res.Server = Server{Name: c.legible(res.Server.Name), Version: c.legible(res.Server.Version), Instructions: c.legible(clip(res.Instructions, 16<<10))}
 	c.mu.Lock()
 	c.session, c.version, c.server, c.offers = session, res.Version, res.Server, res.Offers
 	c.mu.Unlock()
 	return c.tell(ctx, t, map[string]any{"jsonrpc": "2.0", "method": "notifications/initialized"})
+}
+
+// legible returns a text of the server's without characters that a model reads and a person does not see.
+func (c *Client) legible(text string) string {
+	if c.o.naive {
+		return text
+	}
+	return legible.Text(text)
 }
 
 func clip(s string, most int) string {

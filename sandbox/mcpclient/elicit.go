@@ -2,18 +2,23 @@ package mcpclient
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
+	"github.com/bailey-go/bailey/internal/legible"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
 // Limits of a server's questions.
@@ -28,6 +33,7 @@ type field struct {
 	name        string
 	required    bool
 	Type        string          `json:"type"`
+	Format      string          `json:"format"`
 	Title       string          `json:"title"`
 	Description string          `json:"description"`
 	Enum        []string        `json:"enum"`
@@ -66,15 +72,34 @@ func (f *field) choices() (list []choice) {
 		list = append(list, c)
 	}
 	for i := range list {
-		if list[i].Title == "" {
-			list[i].Title = list[i].Const
-		}
+		list[i].Title = legible.Text(cmp.Or(list[i].Title, list[i].Const))
 	}
 	return list
 }
 
+// password finds the names of secrets that no server may ask for in a form, as the protocol's section on
+// elicitation says. The words are English, and those of the largest other languages of forms.
+var password = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)pass ?(word|phrase|code|wd)|\b(pwd|pin|otp|cvv|cvc|ssn)\b|(api|access|secret|private|signing|encryption|ssh|recovery)[ _-]?(key|code|phrase)|(access|api|auth|bearer|session|refresh|security|one[ -]time)[ _-]?(token|code)|seed[ _-]?phrase|secret|credential|(card|account) number|passwort|kennwort|contrase\x{f1}a|mot de passe|senha|\x{43f}\x{430}\x{440}\x{43e}\x{43b}|\x{5bc6}\x{7801}|\x{30d1}\x{30b9}\x{30ef}\x{30fc}\x{30c9}`)
+})
+
+// secret returns the label of the first field that asks for a password or a key, or "".
+func secret(message string, fields []field) string {
+	for i := range fields {
+		f := &fields[i]
+		if f.Type != "string" || f.choices() != nil {
+			continue
+		}
+		name := strings.NewReplacer("_", " ", "-", " ").Replace(f.name)
+		if f.Format == "password" || password().MatchString(strings.Join([]string{name, f.name, f.Title, f.Description, message}, "\n")) {
+			return f.label()
+		}
+	}
+	return ""
+}
+
 // elicit shows a server's questions to the user, and returns the result of its request.
-func elicit(ctx context.Context, ask func(context.Context, []sandbox.ModelQuestion) ([][]string, error), params json.RawMessage) (map[string]any, error) {
+func (c *Client) elicit(ctx context.Context, params json.RawMessage) (map[string]any, error) {
 	var p struct {
 		Mode, Message string
 		Schema        struct {
@@ -95,9 +120,18 @@ func elicit(ctx context.Context, ask func(context.Context, []sandbox.ModelQuesti
 	if err != nil {
 		return bad("%s", err)
 	}
+	if !c.o.naive {
+		p.Message = legible.Text(p.Message)
+		for i := range fields {
+			fields[i].Title, fields[i].Description = legible.Text(fields[i].Title), legible.Text(fields[i].Description)
+		}
+		if label := secret(p.Message, fields); label != "" {
+			return bad("a password or a key is not asked for in a form, see %.100q; ask for it on a page of the server's", label)
+		}
+	}
 	problem := ""
 	for range maxTries {
-		answers, err := ask(ctx, questions(clip(p.Message, 2000), problem, fields))
+		answers, err := c.o.Ask(ctx, questions(clip(p.Message, 2000), problem, fields))
 		switch {
 		case ctx.Err() != nil:
 			return map[string]any{"action": "cancel"}, nil
@@ -112,6 +146,9 @@ func elicit(ctx context.Context, ask func(context.Context, []sandbox.ModelQuesti
 				given = slices.DeleteFunc(slices.Clone(answers[i]), func(s string) bool { return strings.TrimSpace(s) == "" })
 			}
 			v, err := fields[i].value(given)
+			if err == nil && !c.o.naive && slices.ContainsFunc(given, func(s string) bool { return len(secrets.Find(ctx, s)) > 0 }) {
+				err = errors.New("this looks like a password or a key, and was not sent")
+			}
 			if err != nil {
 				problem = fields[i].label() + ": " + err.Error()
 				break
@@ -166,7 +203,7 @@ func (f *field) label() string {
 	if f.Title != "" {
 		return clip(f.Title, 200)
 	}
-	return f.name
+	return legible.Text(f.name)
 }
 
 // questions returns the questions for the user. The first one begins with the server's message.

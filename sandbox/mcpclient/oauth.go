@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailey-go/bailey/internal/nets"
 	"github.com/bailey-go/bailey/internal/strictjson"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/fetch"
@@ -62,6 +63,18 @@ func newAuthorizer(o *Options) (*authorizer, error) {
 func secure(address string) bool {
 	u, err := url.Parse(address)
 	return err == nil && u.Host != "" && u.User == nil && (u.Scheme == "https" || u.Scheme == "http" && protocol.Loopback(u.Hostname()))
+}
+
+// reachable reports whether the server may name an address for the authorization. A server on the internet
+// may name none on this machine or in its network: the page would ask what only the user can reach.
+func (a *authorizer) reachable(address string) bool {
+	return secure(address) && (inside(a.o.URL) || !inside(address))
+}
+
+// inside reports whether an address is on this machine or in its network.
+func inside(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && nets.Private(strings.ToLower(u.Hostname()))
 }
 
 func (a *authorizer) token() string {
@@ -310,8 +323,8 @@ func (a *authorizer) metadata(ctx context.Context, issuer string, m *metadata, l
 		if strings.TrimSuffix(m.Issuer, "/") != strings.TrimSuffix(issuer, "/") && !(legacy && strings.HasPrefix(m.Issuer, base+"/")) {
 			return false, a.errorf("the authorization server says that it is another one: %s", clip(m.Issuer, 200))
 		}
-		if !secure(m.Authorization) || !secure(m.Token) || m.Registration != "" && !secure(m.Registration) {
-			return false, a.errorf("the addresses of the authorization server must be https")
+		if !a.reachable(m.Authorization) || !a.reachable(m.Token) || m.Registration != "" && !a.reachable(m.Registration) {
+			return false, a.errorf("the addresses of the authorization server must be https, and not in a private network")
 		}
 		if !slices.Contains(m.Challenges, "S256") {
 			return false, a.errorf("the authorization server does not support PKCE with S256")
@@ -335,8 +348,8 @@ func (a *authorizer) read(ctx context.Context, address string, into any) (bool, 
 
 // do sends a request, and decodes a JSON answer.
 func (a *authorizer) do(ctx context.Context, r fetch.Request, into any) (int, error) {
-	if !a.o.trusts && !secure(r.URL) {
-		return 0, a.errorf("the address %s must be https", clip(r.URL, 200))
+	if !a.o.trusts && !a.reachable(r.URL) {
+		return 0, a.errorf("the address %s must be https, and not in a private network", clip(r.URL, 200))
 	}
 	res, err := a.o.Transport.Do(ctx, r)
 	if err != nil {

@@ -1,6 +1,7 @@
 package mcpclient_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -64,7 +65,9 @@ func (g *guarded) Do(ctx context.Context, r fetch.Request) (*fetch.Response, err
 			var msg args
 			_ = json.Unmarshal(r.Body, &msg)
 			text, _ := json.Marshal(args{"jsonrpc": "2.0", "id": msg["id"], "result": said(g.echo(r.Header))})
-			return reply(200, json.RawMessage(text))
+			// Some servers escape letters and slashes in JSON.
+			text = []byte(strings.NewReplacer("ESCAPED secret-token/", `\u0073ecret-token\/`, "ESCAPED", "").Replace(string(text)))
+			return &fetch.Response{Status: 200, Header: map[string]string{"content-type": "application/json"}, Body: io.NopCloser(bytes.NewReader(text))}, nil
 		}
 		return g.server.Do(ctx, r)
 	case "https://mcp.example.org/.well-known/oauth-protected-resource/mcp":
@@ -82,7 +85,7 @@ func (g *guarded) Do(ctx context.Context, r fetch.Request) (*fetch.Response, err
 			return reply(400, args{"error": "invalid_grant"})
 		}
 		g.tokens++
-		g.valid = fmt.Sprintf("secret-token-%d", g.tokens)
+		g.valid = fmt.Sprintf("secret-token/%d", g.tokens)
 		return reply(200, args{"access_token": g.valid, "token_type": "Bearer", "refresh_token": fmt.Sprintf("refresh-%d", g.tokens)})
 	}
 	return reply(404, nil)
@@ -130,7 +133,7 @@ func TestSignIn(t *testing.T) {
 	g.valid = "" // the token has expired
 	res := box(t, c, "", sandboxtest.Always(policy.AnswerOnce)).Call(t.Context(), "far_echo", args{"text": "x"})
 	must(t, res.Err())
-	if fmt.Sprint(g.log) != "[login.example.org/token]" || !strings.Contains(kept, "secret-token-2") {
+	if fmt.Sprint(g.log) != "[login.example.org/token]" || !strings.Contains(kept, "secret-token/2") {
 		t.Errorf("it asked %q, and keeps %s", g.log, kept)
 	}
 	must(t, c.Close(t.Context()))
@@ -207,6 +210,7 @@ func TestAttackEchoedToken(t *testing.T) {
 	for name, echo := range map[string]func(map[string]string) string{
 		"headers": func(h map[string]string) string { return fmt.Sprint(h) },
 		"header":  func(h map[string]string) string { return h["authorization"] },
+		"escaped": func(h map[string]string) string { return strings.Replace(h["authorization"], "Bearer ", "ESCAPED ", 1) },
 		"key":     func(h map[string]string) string { return "your key is " + h["x-key"] },
 	} {
 		for _, off := range []bool{false, true} {

@@ -77,12 +77,40 @@ func (c *Client) ask(ctx context.Context, t fetch.Transport, method string, para
 		return nil, c.errorf(method, "the server ended without an answer; whether it did it is not known")
 	}
 	if e := a.msg.Error; e != nil {
-		return nil, c.errorf(method, "the server says: %s (%d)", clip(c.clean(e.Message), 2000), e.Code)
+		return nil, c.errorf(method, "the server says: %s (%d)", clip(c.clean(c.legible(e.Message)), 2000), e.Code)
 	}
-	if err := json.Unmarshal([]byte(c.clean(string(a.msg.Result))), into); err != nil {
+	if err := json.Unmarshal([]byte(c.clean(c.unescaped(string(a.msg.Result)))), into); err != nil {
 		return nil, c.errorf(method, "the server's answer can't be read")
 	}
 	return header, nil
+}
+
+// unescaped returns JSON in which printable ASCII characters are not escaped, so that a credential in it is
+// one text. Some servers write a slash as \/, and any character can be written as \u00xx.
+func (c *Client) unescaped(data string) string {
+	if c.o.echoes || strings.IndexByte(data, '\\') < 0 {
+		return data
+	}
+	var b strings.Builder
+	at := 0
+	for i := 0; i+1 < len(data); i++ {
+		if data[i] != '\\' {
+			continue
+		}
+		char, size := data[i+1], 2
+		if char == 'u' && i+6 <= len(data) {
+			if n, err := strconv.ParseUint(data[i+2:i+6], 16, 16); err == nil && n > ' ' && n < 0x7f && n != '"' && n != '\\' {
+				char, size = byte(n), 6
+			}
+		}
+		if size == 6 || char == '/' {
+			b.WriteString(data[at:i])
+			b.WriteByte(char)
+			at = i + size
+		}
+		i += size - 1
+	}
+	return b.String() + data[at:]
 }
 
 // clean replaces the client's credentials in a text of the server's, such as a report of the request's
@@ -162,7 +190,7 @@ func (c *Client) refused(op, session string, res *fetch.Response) error {
 		return c.errorf(op, "the server redirects (%d), which is not followed; use the address it means", res.Status)
 	}
 	text, _ := io.ReadAll(io.LimitReader(res.Body, 500))
-	return c.errorf(op, "the server answered %d: %s", res.Status, clip(c.clean(strings.TrimSpace(string(text))), 500))
+	return c.errorf(op, "the server answered %d: %s", res.Status, clip(c.clean(c.unescaped(c.legible(strings.TrimSpace(string(text))))), 500))
 }
 
 // errCredentials is the error of a request whose credentials the server refused.
@@ -220,10 +248,11 @@ type answer struct {
 
 // Limits of a stream that is continued.
 const (
-	maxLost   = 5                // times in a row that nothing came before it was cut again
-	maxID     = 1024             // bytes of an event's id
-	leastWait = time.Second      // before it is continued, unless the server wants another time
-	mostWait  = 30 * time.Second // whatever the server wants
+	maxLost   = 5                      // times in a row that nothing came before it was cut again
+	maxID     = 1024                   // bytes of an event's id
+	leastWait = time.Second            // before it is continued, unless the server wants another time
+	least     = 100 * time.Millisecond // whatever the server wants
+	mostWait  = 30 * time.Second       // whatever the server wants
 )
 
 // stream reads an event stream until the response comes. If the stream ends before, and its events have
@@ -237,7 +266,7 @@ func (a *answer) stream(body io.ReadCloser) error {
 				last = e.ID
 			}
 			if ms, err := strconv.Atoi(e.Retry); err == nil && ms >= 0 {
-				wait = min(time.Duration(ms)*time.Millisecond, mostWait)
+				wait = min(max(time.Duration(min(ms, 1e6))*time.Millisecond, least), mostWait)
 			}
 			if e.Name != "message" || e.Data == "" {
 				return nil
@@ -348,7 +377,7 @@ func (a *answer) hear(m message) {
 			text = string(p.Data)
 		}
 	}
-	if text = strings.Join(strings.Fields(a.c.clean(clip(text, 500))), " "); text != "" {
+	if text = strings.Join(strings.Fields(a.c.clean(a.c.legible(clip(text, 500)))), " "); text != "" {
 		a.shown = now
 		sandbox.ReportProgress(a.ctx, text)
 	}
@@ -364,7 +393,9 @@ func (a *answer) reply(m message) error {
 	switch {
 	case m.Method == "ping":
 	case m.Method == "elicitation/create" && a.c.o.Ask != nil:
-		a.waiting(func() { result, err = elicit(a.ctx, a.c.o.Ask, m.Params) })
+		if err = a.c.mayAsk(); err == nil {
+			a.waiting(func() { result, err = a.c.elicit(a.ctx, m.Params) })
+		}
 	case m.Method == "sampling/createMessage" && a.c.o.Sample != nil:
 		a.waiting(func() { result, err = sample(a.ctx, a.c.o.Sample, m.Params) })
 	default:
@@ -376,6 +407,25 @@ func (a *answer) reply(m message) error {
 		out["result"] = result
 	}
 	return a.c.tell(a.ctx, a.t, out)
+}
+
+// maxQuestions is the number of questions that a server may ask the user while its tools run.
+const maxQuestions = 20
+
+// mayAsk returns an error if the server may not ask the user now. A question without a call would come out of
+// the blue, and again and again.
+func (c *Client) mayAsk() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked++
+	switch {
+	case c.o.naive:
+	case len(c.calls) == 0:
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "elicit", c.o.Name, "the user is asked only while a tool of the server runs")
+	case c.asked > maxQuestions:
+		return protocol.Errorf(protocol.ErrResourceLimit, "elicit", c.o.Name, "the user was asked %d times during this call", maxQuestions)
+	}
+	return nil
 }
 
 // callKey is the context's key of the tool's call.

@@ -4,13 +4,16 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/legible"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
@@ -105,6 +108,9 @@ func (c *Client) pages(ctx context.Context, t fetch.Transport, method, key strin
 	}
 }
 
+// maxToolName is the limit of [protocol.ValidToolName].
+const maxToolName = 256
+
 // toolID returns a tool's id in the box: its name with invalid characters replaced, and a number if
 // the id is taken.
 func (c *Client) toolID(name string, taken map[string]bool) string {
@@ -114,7 +120,7 @@ func (c *Client) toolID(name string, taken map[string]bool) string {
 		}
 		return '_'
 	}, name)
-	id = id[:min(len(id), protocol.MaxToolName-8)]
+	id = id[:min(len(id), maxToolName-8)]
 	for base, i := id, 2; taken[id]; i++ {
 		id = base + "_" + strconv.Itoa(i)
 	}
@@ -130,14 +136,73 @@ func (c *Client) tool(l listed, taken map[string]bool) sandbox.Tool {
 	t := c.served(c.toolID(l.Name, taken), "for its tool "+clip(l.Name, 200), func(ctx context.Context, t fetch.Transport, call *sandbox.Call) (any, error) {
 		return c.run(ctx, t, l, call)
 	})
-	t.Description = "A tool of the MCP server " + c.o.Name + ", which says of it: " + clip(about, maxDescription)
-	t.Parameters = string(l.Schema)
-	if l.Name == "" || len(l.Name) > protocol.MaxToolName {
+	t.Description = "A tool of the MCP server " + c.o.Name + c.where() + ", which says of it: " + c.legible(clip(about, maxDescription))
+	var err error
+	if t.Parameters, err = c.schema(string(l.Schema)); err != nil {
+		t.Missing = err.Error()
+		return t
+	}
+	if l.Name == "" || len(l.Name) > maxToolName {
 		t.Missing = "the server gives it no name that can be used"
 	} else if _, err := protocol.ParseSchema(t.Parameters); err != nil {
 		t.Missing = "its schema can't be checked: " + protocol.Public(err).Message
 	}
 	return t
+}
+
+// where returns the server's place for a text. It is a part of what a lasting answer about a tool is for.
+func (c *Client) where() string {
+	if c.o.Port != nil {
+		return " in this page"
+	}
+	return " at " + c.target
+}
+
+// schema returns a schema whose texts for the model have no invisible characters. In names and values they
+// are an error.
+func (c *Client) schema(text string) (string, error) {
+	if c.o.naive || !strings.Contains(text, `\u`) && strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf }) < 0 {
+		return text, nil
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.UseNumber()
+	var tree any
+	if d.Decode(&tree) != nil {
+		return text, nil // the check of the schema has the reason
+	}
+	odd, changed := false, false
+	var walk func(v any) any
+	walk = func(v any) any {
+		switch v := v.(type) {
+		case map[string]any:
+			for key, e := range v {
+				odd = odd || legible.Text(key) != key
+				s, ok := e.(string)
+				if ok && (key == "description" || key == "title" || key == "$comment") {
+					v[key] = legible.Text(s)
+					changed = changed || v[key] != s
+				} else {
+					v[key] = walk(e)
+				}
+			}
+		case []any:
+			for i := range v {
+				v[i] = walk(v[i])
+			}
+		case string:
+			odd = odd || legible.Text(v) != v
+		}
+		return v
+	}
+	tree = walk(tree)
+	if odd {
+		return text, errors.New("its schema has names or values with invisible characters")
+	}
+	if !changed {
+		return text, nil
+	}
+	out, err := json.Marshal(tree)
+	return string(out), err
 }
 
 // served returns a tool that sends a request to the server. purpose ends the title of its question.
@@ -147,11 +212,7 @@ func (c *Client) served(id, purpose string, run func(context.Context, fetch.Tran
 		Tool: protocol.Tool{ID: id, Server: c.o.Name, Untrusted: true, Time: c.o.Time},
 		Preview: func(_ context.Context, call *sandbox.Call) (string, string) {
 			args, _ := json.MarshalIndent(call.Args, "", "  ")
-			where := " at " + c.target
-			if c.o.Port != nil {
-				where = " in this page"
-			}
-			return "send to the MCP server " + c.o.Name + where + ", " + purpose, string(args)
+			return "send to the MCP server " + c.o.Name + c.where() + ", " + purpose, string(args)
 		},
 		Run: func(ctx context.Context, call *sandbox.Call) (any, error) {
 			transport := c.o.Transport
@@ -162,8 +223,8 @@ func (c *Client) served(id, purpose string, run func(context.Context, fetch.Tran
 				}
 			}
 			c.mu.Lock()
-			if c.calls == nil {
-				c.calls = map[*sandbox.Call]bool{}
+			if len(c.calls) == 0 {
+				c.calls, c.asked = map[*sandbox.Call]bool{}, 0
 			}
 			c.calls[call] = true
 			c.mu.Unlock()
@@ -214,7 +275,7 @@ func (c *Client) resources(taken map[string]bool) sandbox.Tool {
 			if r.URI == "" {
 				r.URI = r.Template
 			}
-			fmt.Fprintf(&b, "%s  %s  %s  %s\n", clip(r.URI, 1000), clip(r.Name, 200), clip(r.MIME, 100), clip(r.Description, 500))
+			fmt.Fprintf(&b, "%s  %s  %s  %s\n", clip(r.URI, 1000), c.legible(clip(r.Name, 200)), c.legible(clip(r.MIME, 100)), c.legible(clip(r.Description, 500)))
 			return nil
 		}
 		if err := c.pages(ctx, t, "resources/list", "resources", add); err != nil {
@@ -266,13 +327,13 @@ func (c *Client) prompts(taken map[string]bool) sandbox.Tool {
 				}
 			}
 			_ = json.Unmarshal(raw, &p)
-			fmt.Fprintf(&b, "%s: %s\n", clip(p.Name, 200), clip(p.Description, 500))
+			fmt.Fprintf(&b, "%s: %s\n", clip(p.Name, 200), c.legible(clip(p.Description, 500)))
 			for _, a := range p.Arguments[:min(len(p.Arguments), maxFields)] {
 				needed := ""
 				if a.Required {
 					needed = ", required"
 				}
-				fmt.Fprintf(&b, "  %s%s: %s\n", clip(a.Name, 200), needed, clip(a.Description, 500))
+				fmt.Fprintf(&b, "  %s%s: %s\n", clip(a.Name, 200), needed, c.legible(clip(a.Description, 500)))
 			}
 			return nil
 		})
@@ -389,7 +450,7 @@ func (c *Client) task(ctx context.Context, t fetch.Transport, params map[string]
 		}
 		if s.Message != said {
 			said = s.Message
-			sandbox.ReportProgress(ctx, clip(c.clean(said), 500))
+			sandbox.ReportProgress(ctx, c.clean(c.legible(clip(said, 500))))
 		}
 	}
 	// The server sends its questions with the result, for which it waits if there are any.

@@ -15,14 +15,14 @@ type Decision struct {
 	Private string `json:"-"`
 }
 
-// Allow returns the decision that a call may go on.
-func Allow() Decision { return Decision{Action: protocol.ActionAllow} }
+// allow returns the decision that a call may go on.
+func allow() Decision { return Decision{Action: protocol.ActionAllow} }
 
-// Deny returns the decision that refuses a call. The model receives the reason.
-func Deny(reason string) Decision { return Decision{Action: protocol.ActionDeny, Reason: reason} }
+// deny returns the decision that refuses a call. The model receives the reason.
+func deny(reason string) Decision { return Decision{Action: protocol.ActionDeny, Reason: reason} }
 
-// Ask returns the decision that the user is asked about a call.
-func Ask(reason string) Decision { return Decision{Action: protocol.ActionAsk, Reason: reason} }
+// ask returns the decision that the user is asked about a call.
+func ask(reason string) Decision { return Decision{Action: protocol.ActionAsk, Reason: reason} }
 
 // Narrow returns the stricter of two decisions: deny before ask before allow. So a later check
 // can forbid a call, but never allow it.

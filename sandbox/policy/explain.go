@@ -65,6 +65,7 @@ func (n Need) String() string {
 type Call struct {
 	Tool      string // the tool's id, or "mcp:server:tool"
 	Untrusted bool   // for example of an MCP server: it is asked about, even without needs, unless a rule names it
+	Sum       string // the hash of a server's tool, see [protocol.Tool.Sum], or empty
 	Command   string // the command that it runs, or empty; an answer about it applies to no other command
 	Needs     []Need
 }
@@ -158,7 +159,7 @@ func Explain(p *Policy, call Call) (Explanation, error) {
 // Explain decides a call under an authority, which is the policy's or a narrower one. The rules in
 // more are added to the policy's own.
 func (c *Compiled) Explain(call Call, authority protocol.Authority, more Rules) Explanation {
-	e := Explanation{Decision: Allow(), Inapplicable: c.Policy.Inapplicable}
+	e := Explanation{Decision: allow(), Inapplicable: c.Policy.Inapplicable}
 	add := func(kind string, n Need, d Decision) {
 		e.Checks = append(e.Checks, Check{kind, n, d})
 		e.Decision = e.Decision.Narrow(d)
@@ -167,7 +168,7 @@ func (c *Compiled) Explain(call Call, authority protocol.Authority, more Rules) 
 		}
 	}
 	if authority.Empty() {
-		add("capability", Need{}, Deny("the policy grants nothing at all"))
+		add("capability", Need{}, deny("the policy grants nothing at all"))
 		return e
 	}
 	for _, n := range call.Needs {
@@ -204,12 +205,12 @@ func (c *Compiled) Capability(n Need, authority protocol.Authority) Decision {
 	case n.Capability.TakesHosts():
 		return c.Policy.Net.Decide(n.Subject)
 	}
-	return Allow()
+	return allow()
 }
 
 func refused(err error) Decision {
 	if err == nil {
-		return Allow()
+		return allow()
 	}
 	p := protocol.Public(err)
 	d := Decision{Action: protocol.ActionDeny, Reason: p.Message, Refines: p.Reason}
@@ -227,7 +228,7 @@ func (c *Compiled) rules(call Call, n Need, more Rules) Decision {
 	}
 	d := rules.Decide(call, n)
 	if n.Capability == "" && d.Rule == nil && !call.Untrusted {
-		return Allow() // it has no effect outside of the session
+		return allow() // it has no effect outside of the session
 	}
 	if n.Destroys && d.Action == protocol.ActionAllow && !allowsDestructive(d.Rule, call.Tool) {
 		return Decision{Action: protocol.ActionAsk, Rule: d.Rule, Reason: "something will be lost, and no blanket rule is enough for that"}

@@ -32,14 +32,14 @@ type NetPolicy struct {
 func (n *NetPolicy) Decide(hostport string) Decision {
 	host, port, err := protocol.SplitHost(hostport)
 	if err != nil {
-		return Deny(err.Error())
+		return deny(err.Error())
 	}
 	for _, d := range n.Denied {
 		if !d.MatchDeny(host, port) {
 			continue
 		}
 		if why := n.Reasons[d.String()]; why != "" {
-			return Deny(why)
+			return deny(why)
 		}
 		return Decision{Action: protocol.ActionDeny, Reason: "the policy denies this host", Private: "denied by deniedDomains " + strictjson.Quote(d.String())}
 	}
@@ -48,14 +48,14 @@ func (n *NetPolicy) Decide(hostport string) Decision {
 			continue
 		}
 		if _, err := netip.ParseAddr(strings.Trim(host, "[]")); err != nil && len(n.DeniedAddresses) > 0 {
-			return Ask("deniedResolvedAddresses forbids addresses, and it can't be seen here which one the name resolves to")
+			return ask("deniedResolvedAddresses forbids addresses, and it can't be seen here which one the name resolves to")
 		}
-		return Allow()
+		return allow()
 	}
 	if n.StrictAllowlist {
-		return Deny("not among allowedDomains")
+		return deny("not among allowedDomains")
 	}
-	return Ask("not among allowedDomains")
+	return ask("not among allowedDomains")
 }
 
 // Check is Decide without a user to ask. It returns nil for allow, else an *[protocol.Error] with

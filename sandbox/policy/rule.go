@@ -29,10 +29,17 @@ type Rule struct {
 	Destroys   bool                `json:"destroys,omitempty"`
 	// Command, if set, limits the rule to calls that run this command. Rules made from a user's
 	// answer about a command set it, so permission for one program never permits another.
-	Command string    `json:"command,omitempty"`
+	Command string `json:"command,omitempty"`
+	// Sum, if set, limits the rule to a server's tool with this hash, see [protocol.Tool.Sum]. Rules made
+	// from a user's answer that allows such a tool set it. If the server changes the tool, the user is
+	// asked again.
+	Sum     string    `json:"sum,omitempty"`
 	Source  Source    `json:"source,omitempty"`
 	AddedAt time.Time `json:"added_at,omitzero"`
 }
+
+// maxSum is the maximum length of a tool's hash, in bytes.
+const maxSum = 128
 
 // Source is the origin of a rule.
 type Source string
@@ -59,6 +66,9 @@ func (r Rule) Validate() error {
 	}
 	if len(r.Command) > protocol.MaxPattern || !utf8.ValidString(r.Command) {
 		return bad("the command is longer than %d bytes or not UTF-8", protocol.MaxPattern)
+	}
+	if len(r.Sum) > maxSum || !utf8.ValidString(r.Sum) {
+		return bad("the hash is longer than %d bytes or not UTF-8", maxSum)
 	}
 	if len(r.Pattern) > protocol.MaxPattern || !utf8.ValidString(r.Pattern) {
 		return bad("the pattern is longer than %d bytes or not UTF-8", protocol.MaxPattern)
@@ -138,7 +148,7 @@ func isCapability(s string) bool {
 }
 
 func (r Rule) matches(c Call, n Need) bool {
-	if r.Capability != "" && r.Capability != n.Capability || r.Command != "" && r.Command != c.Command {
+	if r.Capability != "" && r.Capability != n.Capability || r.Command != "" && r.Command != c.Command || r.Sum != "" && r.Sum != c.Sum {
 		return false
 	}
 	permission := r.Permission
@@ -230,7 +240,7 @@ func (rs Rules) Decide(c Call, n Need) Decision {
 		}
 	}
 	if best == nil {
-		return Ask("no rule says anything about " + about(c, n))
+		return ask("no rule says anything about " + about(c, n))
 	}
 	return decided(best)
 }
@@ -255,6 +265,9 @@ func (r Rule) String() string {
 	s := string(r.Action) + " " + r.Permission
 	if r.Command != "" {
 		s += " running " + strictjson.Quote(r.Command)
+	}
+	if r.Sum != "" {
+		s += " in the form " + strictjson.Quote(r.Sum)
 	}
 	if r.Capability != "" {
 		s += " for " + string(r.Capability)
@@ -290,7 +303,7 @@ func (rs Rules) Add(r Rule) (Rules, error) {
 	}
 	out := slices.DeleteFunc(slices.Clone(rs), func(o Rule) bool {
 		same := o.Permission == r.Permission && o.Pattern == r.Pattern && o.Capability == r.Capability && o.Command == r.Command && o.Source == r.Source && o.Source != SourceManifest
-		r.Destroys = r.Destroys || same && o.Destroys && o.Action == r.Action
+		r.Destroys = r.Destroys || same && o.Destroys && o.Action == r.Action && o.Sum == r.Sum
 		return same
 	})
 	return append(out, r), nil

@@ -108,7 +108,7 @@ func TestAddReplaces(t *testing.T) {
 }
 
 func TestNarrowAndHeadless(t *testing.T) {
-	a, d, k := policy.Allow(), policy.Deny("no"), policy.Ask("why")
+	a, d, k := policy.Decision{Action: protocol.ActionAllow}, policy.Decision{Action: protocol.ActionDeny, Reason: "no"}, policy.Decision{Action: protocol.ActionAsk, Reason: "why"}
 	if a.Narrow(d).Action != "deny" || d.Narrow(a).Action != "deny" || k.Narrow(a).Action != "ask" || a.Narrow(k).Action != "ask" || k.Narrow(d).Action != "deny" {
 		t.Error("a later look widened a decision")
 	}

@@ -240,7 +240,7 @@ func TestIDsOfCallsAgree(t *testing.T) {
 	chunks, _, err := run(t, m)
 	must(t, err)
 	paths := map[string]string{}
-	var state = map[string]string{}
+	var state = map[string]sandbox.ChunkType{}
 	for _, c := range chunks {
 		switch c.Type {
 		case "tool-input-start":
@@ -554,8 +554,8 @@ func TestCallsCutOff(t *testing.T) {
 		must(t, err)
 		var types []string
 		for _, x := range chunks {
-			if strings.HasPrefix(x.Type, "tool-") {
-				types = append(types, x.Type)
+			if strings.HasPrefix(string(x.Type), "tool-") {
+				types = append(types, string(x.Type))
 			}
 		}
 		if got := strings.TrimPrefix(strings.Join(types, " "), "tool-input-start "); got != "tool-input-error" {

@@ -190,7 +190,7 @@ func TestAttackPrintedStore(t *testing.T) {
 			a.Try(form, strings.Contains(got, hidden) || strings.Contains(got, fmt.Sprintf("%x", hidden)))
 		}
 	}
-	text, err := json.Marshal(&s)
+	text, err := json.Marshal([]any{&s}) // within a value, as the linter knows that a store alone has no fields to write
 	must(t, err)
 	a.Try("JSON", strings.Contains(string(text), "Zq7"))
 	for name, err := range map[string]error{

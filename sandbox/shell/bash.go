@@ -12,6 +12,7 @@ import (
 
 	"mvdan.cc/sh/v3/expand"
 
+	"github.com/bailey-go/bailey/internal/stopclock"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -122,9 +123,10 @@ func (s *shell) run(ctx context.Context) (any, error) {
 		return nil, err
 	}
 	if a.Timeout > 0 && time.Duration(a.Timeout)*time.Millisecond < s.o.Time {
-		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, time.Duration(a.Timeout)*time.Millisecond, protocol.Errorf(protocol.ErrTimeout, "bash", "", "the script took longer than %d ms; what it did until then is done", a.Timeout))
-		defer stop()
+		var limit *stopclock.Clock // a question of the script takes no time
+		ctx, limit = stopclock.Start(ctx, stopclock.Options{Limit: time.Duration(a.Timeout) * time.Millisecond,
+			Cause: protocol.Errorf(protocol.ErrTimeout, "bash", "", "the script took longer than %d ms; what it did until then is done", a.Timeout)})
+		defer limit.Stop()
 	}
 	s.c.Partial(func() any {
 		if out := s.result(); out["output"] != "" {

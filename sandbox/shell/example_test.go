@@ -41,13 +41,3 @@ func ExampleBash() {
 	// rm: cannot remove 'hours.csv': Permission denied (call bash: the user declined)
 	// hours.csv
 }
-
-// An app adds the differences to the instructions of a model that knows bash.
-func ExampleDifferences() {
-	for _, text := range shell.Differences()[:2] {
-		fmt.Println("-", text)
-	}
-	// Output:
-	// - / is the folder, and .. ends there. There is no home folder, and no /dev except null, stdin, stdout, stderr and fd. mktemp makes /tmp in the folder.
-	// - There are no processes. &, wait and jobs work on parts of the script, and kill and $! reach nothing else.
-}

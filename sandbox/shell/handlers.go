@@ -124,8 +124,9 @@ func (s *shell) external(t *task) int {
 		t.errorf("%s", err)
 		return 126
 	}
+	folder := &programFS{FS: view, w: &world{t: t, dir: "/"}}
 	code, err := runner.RunCommand(ctx, sandbox.Command{Name: t.name, Args: t.args, Stdin: t.in, Stdout: t.out, Stderr: t.err, Dir: t.dir, Env: t.environ(),
-		FS: &programFS{FS: view, w: &world{t: t, dir: "/"}}, Losing: s.losing(t)})
+		FS: folder, Changing: folder.changing})
 	if err != nil {
 		t.errorf("%s", protocol.Public(err).Message)
 		return 126

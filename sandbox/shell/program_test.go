@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
@@ -28,11 +31,11 @@ func (programs) RunCommand(ctx context.Context, c sandbox.Command) (int, error) 
 			return 1, nil
 		}
 	case "lose":
-		lost := map[string]string{}
+		var changes []protocol.FileChange
 		for _, name := range c.Args {
-			lost[name] = ""
+			changes = append(changes, protocol.FileChange{Path: name, Before: 3, Size: -1})
 		}
-		if err := c.Losing(ctx, lost); err != nil {
+		if err := c.Changing(ctx, changes); err != nil {
 			fmt.Fprintln(c.Stdout, err)
 			return 1, nil
 		}
@@ -119,5 +122,59 @@ func TestCommandsAreFound(t *testing.T) {
 	}
 	if d := shell.Bash(shell.Options{}).Description; !strings.Contains(d, "xargs") {
 		t.Errorf("%q", d)
+	}
+}
+
+// writing is a runner whose command make lists its changes, makes them, and then one that it did not list.
+type writing struct{}
+
+func (writing) Commands() []string { return []string{"make"} }
+
+func (writing) RunCommand(ctx context.Context, c sandbox.Command) (int, error) {
+	if err := c.Changing(ctx, []protocol.FileChange{{Path: "new/x", Before: -1, Size: 3}, {Path: "a.txt", Before: 14, Size: 2}, {Path: "moved", From: "b.txt", Before: -1, Size: 26}, {Path: "empty", Before: 0, Size: -1}}); err != nil {
+		fmt.Fprintln(c.Stdout, err)
+		return 1, nil
+	}
+	for _, err := range []error{c.FS.WriteFile("new/x", []byte("new"), 0o644), c.FS.WriteFile("a.txt", []byte("aa"), 0o644), c.FS.Rename("b.txt", "moved"), c.FS.Remove("empty")} {
+		if err != nil {
+			fmt.Fprintln(c.Stdout, err)
+		}
+	}
+	if err := c.FS.WriteFile("n.csv", nil, 0o644); err == nil {
+		fmt.Fprintln(c.Stdout, "n.csv was written")
+	}
+	return 0, nil
+}
+
+// A person sees all changes of a program in one question, and the consent is for no other change.
+func TestProgramsListTheirChanges(t *testing.T) {
+	for _, agree := range []bool{true, false} {
+		asked := 0
+		asker := &sandboxtest.Asker{Reply: func(r sandbox.Request) sandbox.Reply {
+			if asked++; agree && asked == 1 {
+				return sandbox.Reply{Answer: policy.AnswerOnce}
+			}
+			return sandbox.Reply{}
+		}}
+		b, mem, _ := buildWith(t, open, asker, shell.Bash(shell.Options{Runner: writing{}}))
+		out, code, err := run(t, b, "make")
+		if agree != (out == "" && code == 0) || err != nil {
+			t.Errorf("agreed %v: %q %d %v", agree, out, code, err)
+		}
+		for name, want := range map[string]string{"new/x": "new", "a.txt": "aa", "moved": files["b.txt"]} {
+			if got, _ := mem.ReadFile(name); (string(got) == want) != agree {
+				t.Errorf("agreed %v: %s is %q", agree, name, got)
+			}
+		}
+		if got, _ := mem.ReadFile("n.csv"); string(got) != files["n.csv"] {
+			t.Errorf("agreed %v: n.csv is %q", agree, got)
+		}
+		var said []string
+		for _, e := range asker.Requests()[0].Effects {
+			said = append(said, e.Text)
+		}
+		if want := []string{"write the new file new/x (3 bytes)", "change a.txt (14 bytes, then 2 bytes), whose content is lost", "move b.txt to moved", "delete empty (0 bytes)"}; !slices.Equal(said, want) {
+			t.Errorf("%q, want %q", said, want)
+		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/stopclock"
 	"github.com/bailey-go/bailey/internal/userland/tool"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -192,7 +193,6 @@ func (w *world) Rename(from, to string) error {
 var (
 	//lint:ignore ST1005 the shell's users know it by these words
 	errNotDirectory = errors.New("Not a directory")
-	//lint:ignore ST1005 the shell's users know it by these words
 	errNotSupported = said{"Operation not supported: this folder has no permissions, times or links that can be set", errors.ErrUnsupported}
 )
 
@@ -247,10 +247,10 @@ func (w *world) run(ctx context.Context, e *tool.Env, argv []string, env []strin
 	return w.t.s.start(next)
 }
 
-// RunFor runs a command with a time limit.
+// RunFor runs a command with a time limit, which pauses while the user is asked.
 func (w *world) RunFor(d time.Duration, e *tool.Env, argv []string) (code int, late bool) {
-	ctx, stop := context.WithTimeout(w.t.ctx, d)
-	defer stop()
+	ctx, limit := stopclock.Start(w.t.ctx, stopclock.Options{Limit: d, Cause: context.DeadlineExceeded})
+	defer limit.Stop()
 	code = w.run(ctx, e, argv, nil)
 	return code, ctx.Err() != nil && w.t.ctx.Err() == nil
 }

@@ -11,12 +11,13 @@ import (
 // This example writes chunks for a page that uses useChat of AI SDK 7. In a program they come from
 // Box.Run.
 func ExampleWriter() {
-	fmt.Printf("%s: %s\n\n", uistream.Header, uistream.HeaderValue)
 	w, err := uistream.NewWriter(os.Stdout, 7)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	name, value := w.Header()
+	fmt.Printf("%s: %s\n\n", name, value)
 	for _, c := range []sandbox.Chunk{{Type: "text-start", ID: "t"}, {Type: "text-delta", ID: "t", Delta: "hello"}, {Type: "text-end", ID: "t"}} {
 		if err := w.Write(c); err != nil {
 			fmt.Println(err)

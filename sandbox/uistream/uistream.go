@@ -12,30 +12,26 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// Header and HeaderValue are the response header by which AI SDK knows its stream. The content type
-// is text/event-stream.
-const (
-	Header      = "X-Vercel-AI-UI-Message-Stream" // Header is the name of the header.
-	HeaderValue = "v1"                            // HeaderValue is the only version of the format.
-)
-
 // Version is a major version of AI SDK, 6 or 7.
-type Version int
 
 // Writer writes chunks as server-sent events. It must be used by one goroutine at a time.
 type Writer struct {
 	w       io.Writer
-	version Version
+	version int
 	open    []string // version 6: calls of the current step without a result
 }
 
-// NewWriter returns a Writer for a version of AI SDK. A version that it does not know is an error.
-func NewWriter(w io.Writer, v Version) (*Writer, error) {
+// NewWriter returns a Writer for a major version of AI SDK, 6 or 7. A version that it does not know is an error.
+func NewWriter(w io.Writer, v int) (*Writer, error) {
 	if v != 6 && v != 7 {
 		return nil, fmt.Errorf("uistream: there is no form for version %d of AI SDK: use 6 or 7", v)
 	}
 	return &Writer{w: w, version: v}, nil
 }
+
+// Header returns the name and the value of the response header by which AI SDK knows its stream. The
+// content type is text/event-stream.
+func (*Writer) Header() (name, value string) { return "X-Vercel-AI-UI-Message-Stream", "v1" }
 
 // Write writes a chunk. It returns the error of the underlying writer, or that of a chunk that has
 // no form as JSON.
@@ -86,9 +82,9 @@ func (w *Writer) older(c sandbox.Chunk) []sandbox.Chunk {
 			c.ErrorText = "the user declined"
 		}
 	case "tool-approval-request":
-		return []sandbox.Chunk{{Type: "data-approval", ID: c.ApprovalID, Data: map[string]any{"toolCallId": c.ToolCallID}}}
+		return []sandbox.Chunk{{Type: sandbox.ChunkApproval, ID: c.ApprovalID, Data: map[string]any{"toolCallId": c.ToolCallID}}}
 	case "tool-approval-response":
-		return []sandbox.Chunk{{Type: "data-approval", ID: c.ApprovalID, Data: map[string]any{"toolCallId": c.ToolCallID, "approved": c.Approved}}}
+		return []sandbox.Chunk{{Type: sandbox.ChunkApproval, ID: c.ApprovalID, Data: map[string]any{"toolCallId": c.ToolCallID, "approved": c.Approved}}}
 	case "reset-step":
 		var list []sandbox.Chunk
 		for _, id := range w.open {

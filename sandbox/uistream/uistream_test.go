@@ -22,7 +22,7 @@ func TestVersions(t *testing.T) {
 		{Type: "tool-output-denied", ToolCallID: "d", ErrorText: "no"},
 		{Type: "reset-step"},
 	}
-	want := map[uistream.Version]string{
+	want := map[int]string{
 		7: `{"type":"start-step"} {"toolCallId":"c","toolName":"write","type":"tool-input-start"} {"approvalId":"q","toolCallId":"c","type":"tool-approval-request"} ` +
 			`{"approvalId":"q","approved":true,"type":"tool-approval-response"} {"type":"reset-step"} {"toolCallId":"d","toolName":"write","type":"tool-input-start"} ` +
 			`{"toolCallId":"d","type":"tool-output-denied"} {"type":"reset-step"} [DONE]`,
@@ -64,7 +64,7 @@ func TestFilesAndSources(t *testing.T) {
 		{Type: "tool-output-available", ToolCallID: "c", Dynamic: true, Output: 1}:                                          `{"dynamic":true,"output":1,"toolCallId":"c","type":"tool-output-available"}`,
 		{Type: "start", Dynamic: true, ProviderMetadata: meta}:                                                              `{"type":"start"}`,
 	} {
-		for _, v := range []uistream.Version{6, 7} {
+		for _, v := range []int{6, 7} {
 			var b strings.Builder
 			w, err := uistream.NewWriter(&b, v)
 			if err != nil {
@@ -81,7 +81,7 @@ func TestFilesAndSources(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	for _, v := range []uistream.Version{5, 6, 7, 8} {
+	for _, v := range []int{5, 6, 7, 8} {
 		if _, err := uistream.NewWriter(&strings.Builder{}, v); (err == nil) != (v == 6 || v == 7) {
 			t.Errorf("version %d: %v", v, err)
 		}
@@ -93,7 +93,7 @@ func TestErrors(t *testing.T) {
 	if err := w.Write(sandbox.Chunk{Type: "mine"}); err == nil {
 		t.Error("an unknown type is written")
 	}
-	for _, v := range []uistream.Version{6, 7} {
+	for _, v := range []int{6, 7} {
 		w, err := uistream.NewWriter(gone{}, v)
 		if err != nil {
 			t.Fatal(err)
@@ -115,7 +115,11 @@ func (gone) Write([]byte) (int, error) { return 0, errGone }
 
 func TestHeaderIsAHeader(t *testing.T) {
 	r := httptest.NewRecorder()
-	r.Header().Set(uistream.Header, uistream.HeaderValue)
+	w, err := uistream.NewWriter(r, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header().Set(w.Header())
 	if got := r.Header().Get("x-vercel-ai-ui-message-stream"); got != "v1" {
 		t.Errorf("%q", got)
 	}

@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/netip"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/nets"
 	"github.com/bailey-go/bailey/internal/rate"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -50,6 +49,7 @@ type BrokerOptions struct {
 	// In attack tests.
 	escaped bool // search only the literal address for credentials
 	inner   bool // ask the relay for addresses of its own network
+	raw     bool // a page's invisible characters, and its type, stay as they are
 }
 
 // Broker sends requests that a model chose. It is safe for concurrent use.
@@ -148,7 +148,7 @@ func (b *Broker) Target(address string) (string, error) {
 	case u.Scheme != "https":
 		return bad("only https is allowed")
 	}
-	if b.o.Relay != "" && !b.o.inner && private(host) {
+	if b.o.Relay != "" && !b.o.inner && nets.Private(host) {
 		return "", protocol.Errorf(protocol.ErrSecurityViolation, "fetch", host, "the address is in a private network; the relay is not asked for it")
 	}
 	texts, whole := unescaped(address)
@@ -168,19 +168,6 @@ func (b *Broker) Target(address string) (string, error) {
 	}
 	return host + ":" + port, nil
 }
-
-// private reports whether a host, as of [protocol.SplitHost], is on the machine or in the network of
-// the one that asks for it.
-func private(host string) bool {
-	if a, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
-		a = a.Unmap()
-		return !a.IsGlobalUnicast() || a.IsPrivate() || shared().Contains(a)
-	}
-	return !strings.Contains(host, ".") || slices.ContainsFunc([]string{".localhost", ".local", ".internal", ".home.arpa"}, func(s string) bool { return strings.HasSuffix(host, s) })
-}
-
-// shared is the range of addresses behind a provider's NAT (RFC 6598).
-func shared() netip.Prefix { return netip.PrefixFrom(netip.AddrFrom4([4]byte{100, 64}), 10) }
 
 // maxEscapes is the number of times that an address is unescaped to be searched.
 const maxEscapes = 8

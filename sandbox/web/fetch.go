@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/bailey-go/bailey/internal/legible"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
@@ -99,15 +100,27 @@ func (b *Broker) page(ctx context.Context, res *fetch.Response, at string) (any,
 		return nil, b.failed(err)
 	}
 	kind, _, _ := strings.Cut(strings.ToLower(res.Header["content-type"]), ";")
+	if kind = strings.TrimSpace(kind); kind != "" && !mediaType(kind) && !b.o.raw { // the server's words, which the model reads
+		kind = "application/octet-stream"
+	}
 	text := strings.ToValidUTF8(string(data), "\uFFFD")
-	switch kind = strings.TrimSpace(kind); {
+	switch {
 	case kind == "text/html" || kind == "application/xhtml+xml":
 		if text, err = markdown(ctx, text, at); err != nil {
 			return nil, err
+		}
+		if !b.o.raw {
+			text = legible.Text(text)
 		}
 	case strings.HasPrefix(kind, "text/"), kind == "", kind == "application/json", strings.HasSuffix(kind, "+json"), strings.HasSuffix(kind, "+xml"), kind == "application/xml", kind == "application/javascript":
 	default:
 		return nil, protocol.Errorf(protocol.ErrExecution, "web_fetch", "", "the answer is %s, and no text (%d bytes)", kind, len(data)).WithReason(protocol.ReasonParse)
 	}
 	return map[string]any{"url": at, "status": float64(res.Status), "content_type": kind, "content": b.clean(text)}, nil
+}
+
+// mediaType reports whether a text is a media type, such as text/html, in at most 100 characters.
+func mediaType(s string) bool {
+	major, minor, ok := strings.Cut(s, "/")
+	return ok && len(s) <= 100 && major != "" && minor != "" && strings.Trim(major+minor, "abcdefghijklmnopqrstuvwxyz0123456789!#$&^_.+-") == ""
 }

@@ -216,7 +216,7 @@ func (c *converter) attributes(more bool) (a attributes) {
 			a.hidden = a.hidden || !strings.EqualFold(strings.TrimSpace(string(v[:min(len(v), 20)])), "until-found")
 		case "style":
 			style := strings.ToLower(strings.Join(strings.Fields(string(v[:min(len(v), maxAddress)])), ""))
-			a.hidden = a.hidden || strings.Contains(style, "display:none") || strings.Contains(style, "visibility:hidden")
+			a.hidden = a.hidden || unseen(style)
 		}
 	}
 	return a
@@ -954,4 +954,32 @@ func (c *converter) fence() {
 	}
 	c.out.WriteString("\n" + c.prefix + ticks)
 	c.gap = 2
+}
+
+// unseen reports whether an inline style hides its element from people. Words in it would be for the model
+// alone. Styles in sheets are not known here.
+func unseen(style string) bool {
+	for rule := range strings.SplitSeq(strings.ReplaceAll(style, "!important", ""), ";") {
+		name, value, _ := strings.Cut(rule, ":")
+		switch name {
+		case "display":
+			if value == "none" {
+				return true
+			}
+		case "visibility":
+			if value == "hidden" || value == "collapse" {
+				return true
+			}
+		case "opacity", "font-size":
+			n := strings.TrimRight(value, "abcdefghijklmnopqrstuvwxyz%")
+			if n != "" && strings.Trim(n, "+-0.") == "" {
+				return true
+			}
+		case "content-visibility":
+			if value == "hidden" {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -243,7 +243,7 @@ func (m *Sessions) loop(ctx context.Context, box *sandbox.Box, t *talk.Talk, s *
 			ended = ""
 		}
 		t.Chunk(c)
-		if strings.HasPrefix(c.Type, "tool-output-") {
+		if strings.HasPrefix(string(c.Type), "tool-output-") {
 			m.Shield.Violations(box)
 		}
 	}

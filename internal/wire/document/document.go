@@ -79,9 +79,9 @@ func (b *Batch) Set(section string, key, after int, html HTML) {
 // Drop removes a block.
 func (b *Batch) Drop(section string, key int) { b.add("drop", section, key) }
 
-// Section adds a section at the end. If it exists, Section changes its label and direction
-// where they are not "".
-func (b *Batch) Section(id, label, dir string) { b.add("section", id, label, dir) }
+// Section adds a section at the end. If it exists, Section changes its label, its direction and its
+// kind where they are not "".
+func (b *Batch) Section(id, label, dir, kind string) { b.add("section", id, label, dir, kind) }
 
 // Remove removes a section.
 func (b *Batch) Remove(id string) { b.add("remove", id) }
@@ -140,7 +140,7 @@ const MaxHeight = 1 << 24
 
 // Message is a message from a document's frame.
 type Message struct {
-	Kind   string   // ack size link copy save csv image scroll drag violation error
+	Kind   string   // ack size link copy save open csv image scroll drag violation error
 	Seq    int      // ack: the batch answered, image: the request
 	Height int      // ack, size, scroll: CSS pixels. ack: -1 if not known yet
 	Fields []string // the other fields of the kind
@@ -172,7 +172,7 @@ func ParseMessage(s string) (Message, error) {
 		}
 	case "link":
 		m.Fields, err = split(rest, 3)
-	case "copy", "save", "csv":
+	case "copy", "save", "open", "csv":
 		if m.Fields, err = split(rest, 3); err == nil {
 			err = naturals(m.Fields[1], m.Fields[2])
 		}

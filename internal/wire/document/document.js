@@ -4,7 +4,7 @@
 // contain the separator.
 
 /** @typedef {[string, ...(string | number | boolean | null)[]]} BaileyOrder */
-/** @typedef {'ack' | 'size' | 'link' | 'copy' | 'save' | 'csv' | 'image' | 'scroll' | 'drag' | 'violation' | 'error'} BaileyKind */
+/** @typedef {'ack' | 'size' | 'link' | 'copy' | 'save' | 'open' | 'csv' | 'image' | 'scroll' | 'drag' | 'violation' | 'error'} BaileyKind */
 
 const baileyDocument = {
   /** @param {...(string | number)} fields */

@@ -61,7 +61,7 @@ func apply(t *testing.T, b *Batch, order []any) {
 	case "drop":
 		b.Drop(text(1), number(2))
 	case "section":
-		b.Section(text(1), text(2), text(3))
+		b.Section(text(1), text(2), text(3), text(4))
 	case "remove":
 		b.Remove(text(1))
 	case "busy":

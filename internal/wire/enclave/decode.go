@@ -198,6 +198,9 @@ func message(v any, d Direction) (Message, problem) {
 	return out, problem{}
 }
 
+// maxToolName is the limit of [protocol.ValidToolName].
+const maxToolName = 256
+
 func (f *fields) read(t string) (Message, string) {
 	if f.bad != "" {
 		return nil, ""
@@ -208,7 +211,7 @@ func (f *fields) read(t string) (Message, string) {
 	case "start":
 		return f.start()
 	case "tool-call":
-		m := &MsgToolCall{CallID: f.whole("callId", 1), Tool: f.text("toolName", protocol.MaxToolName), Args: f.any("args")}
+		m := &MsgToolCall{CallID: f.whole("callId", 1), Tool: f.text("toolName", maxToolName), Args: f.any("args")}
 		return m, m.check()
 	case "tool-response":
 		m := &MsgToolResponse{CallID: f.whole("callId", 1)}
@@ -236,6 +239,8 @@ func (f *fields) read(t string) (Message, string) {
 		return f.result()
 	case "abort":
 		return &MsgAbort{Reason: f.text("reason", maxNote)}, ""
+	case "hold":
+		return &MsgHold{On: f.flag("on")}, ""
 	case "violation":
 		m := &MsgViolation{Layer: f.text("layer", 64), Code: protocol.Code(f.text("code", 64)), Detail: f.text("detail", maxNote)}
 		return m, m.check()

@@ -192,6 +192,8 @@ func (m *MsgResult) write(w *writer, depth int) *strictjson.Error {
 	return err
 }
 
+func (m *MsgHold) write(w *writer, depth int) *strictjson.Error { return w.put("on", m.On, depth) }
+
 func (m *MsgAbort) write(w *writer, depth int) *strictjson.Error {
 	return w.put("reason", clip(m.Reason), depth)
 }

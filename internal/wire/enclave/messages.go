@@ -42,7 +42,7 @@ func (d Direction) carries(kind string) bool {
 		return d == HostToBroker || d == BrokerToCode
 	case "ready", "violation", "pong":
 		return d == BrokerToHost
-	case "ping":
+	case "ping", "hold":
 		return d == HostToBroker
 	}
 	return false
@@ -100,6 +100,9 @@ type MsgResult struct {
 // MsgAbort requests the code to stop.
 type MsgAbort struct{ Reason string }
 
+// MsgHold begins or ends a pause of the broker's time limit, because a person is asked. It goes to the broker alone.
+type MsgHold struct{ On bool }
+
 // MsgViolation reports a message or an action that the broker stopped.
 type MsgViolation struct {
 	Layer  string
@@ -133,6 +136,9 @@ func (*MsgResult) Type() string { return "result" }
 
 // Type returns abort.
 func (*MsgAbort) Type() string { return "abort" }
+
+// Type returns hold.
+func (*MsgHold) Type() string { return "hold" }
 
 // Type returns violation.
 func (*MsgViolation) Type() string { return "violation" }

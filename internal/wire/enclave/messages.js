@@ -97,12 +97,13 @@ const baileyMessages = (() => {
     result: { success: (v) => typeof v === 'boolean', 'value?': any, 'error?': (v) => misfit(v, runError) === '', 'heap?': whole(0) },
     abort: { reason: note },
     violation: { layer: matches(/^[a-zA-Z][a-zA-Z0-9:_-]{0,63}$/), code: among(CODES), detail: note },
+    hold: { on: (v) => typeof v === 'boolean' },
     ping: { n: whole(0) }, pong: { n: whole(0) },
   };
   /** The types of messages in each direction, by the names of Go's directions. @type {Record<string, Set<string>>} */
   const FROM = {
     CodeToBroker: words('tool-call console result'), BrokerToCode: words('start tool-response abort'),
-    BrokerToHost: words('tool-call console result ready violation pong'), HostToBroker: words('start tool-response abort ping'),
+    BrokerToHost: words('tool-call console result ready violation pong'), HostToBroker: words('start tool-response abort hold ping'),
   };
 
   /** Throws an Error with a code if a message is not valid. @param {any} m @param {string} from */

@@ -59,7 +59,7 @@ func (s *RunState) Phase() RunPhase {
 // Limits returns the limits of the run, with the defaults filled in.
 func (s *RunState) Limits() protocol.Limits { return s.limits }
 
-// Left returns the remaining time of the run. The time counts only from the start of the code to
+// Left returns the remaining time of a run that is never held. The time counts only from the start of the code to
 // its end.
 func (s *RunState) Left() time.Duration {
 	s.mu.Lock()
@@ -131,6 +131,10 @@ func (s *RunState) Send(m Message) error {
 			return refuse("there is no open call with that id")
 		}
 		delete(s.open, m.CallID)
+	case *MsgHold:
+		if s.phase != RunRunning {
+			return refuse("a run is held only while it runs")
+		}
 	case *MsgAbort:
 		if s.phase == RunEnded {
 			return refuse("the run has ended")
@@ -234,4 +238,19 @@ func (s *RunState) Open() []int {
 		out = append(out, id)
 	}
 	return out
+}
+
+// ErrorName returns the name that code sees of an error with a code, as the enclave's own errors have it.
+func ErrorName(c protocol.Code) string {
+	switch c {
+	case protocol.ErrTimeout:
+		return "TimeoutError"
+	case protocol.ErrAborted:
+		return "AbortError"
+	case protocol.ErrSecurityViolation:
+		return "SecurityError"
+	case protocol.ErrResourceLimit, protocol.ErrOutputTooLarge:
+		return "ResourceLimitError"
+	}
+	return "SandboxError"
 }

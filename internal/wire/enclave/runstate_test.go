@@ -87,6 +87,24 @@ func TestRunEndedByTheHostDropsWhatComes(t *testing.T) {
 	}
 }
 
+// A run is held while it runs, and neither before nor afterwards.
+func TestOnlyARunThatRunsIsHeld(t *testing.T) {
+	fresh, err := enclave.NewRunState(protocol.Limits{}, newClock().now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := running(t, protocol.Limits{})
+	if err := s.Send(&enclave.MsgHold{On: true}); err != nil {
+		t.Error(err)
+	}
+	s.End(protocol.ErrAborted)
+	for name, s := range map[string]*enclave.RunState{"before": fresh, "afterwards": s} {
+		if err := s.Send(&enclave.MsgHold{On: true}); !errors.Is(err, protocol.ErrSession) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestForgedMessagesEndARun(t *testing.T) {
 	for name, do := range map[string]func(s *enclave.RunState) error{
 		"an id twice":            func(s *enclave.RunState) error { s.Receive(call(1), 1); return s.Receive(call(1), 1) },
@@ -95,6 +113,7 @@ func TestForgedMessagesEndARun(t *testing.T) {
 		"a start from within":    func(s *enclave.RunState) error { return s.Receive(&enclave.MsgStart{Run: "x"}, 1) },
 		"an answer from within":  func(s *enclave.RunState) error { return s.Receive(&enclave.MsgToolResponse{CallID: 1}, 1) },
 		"an abort from within":   func(s *enclave.RunState) error { return s.Receive(&enclave.MsgAbort{}, 1) },
+		"a hold from within":     func(s *enclave.RunState) error { return s.Receive(&enclave.MsgHold{On: true}, 1) },
 		"a ping from the inside": func(s *enclave.RunState) error { return s.Receive(&enclave.MsgPing{}, 1) },
 	} {
 		s, _ := running(t, protocol.Limits{})

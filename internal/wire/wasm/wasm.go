@@ -254,8 +254,10 @@ const (
 	Remove ChangeKind = 1 + iota
 	RemoveDir
 	MakeDir
-	Write  // bytes
-	Rename // string: the new path
+	Write   // bytes
+	Rename  // string: the new path
+	Symlink // string: the path that it holds
+	Link    // string: another name of the same file
 )
 
 // Change is one change that a program made in a mount.
@@ -264,7 +266,7 @@ type Change struct {
 	Mount int
 	Path  string
 	Data  []byte // of a Write, in the memory of the message
-	To    string // of a Rename
+	To    string // of a Rename, a Symlink or a Link
 }
 
 // ReadChanges reads the rest of a message of the kind Exited, behind the figures.
@@ -275,7 +277,7 @@ func ReadChanges(u *jsx.Unpacker) ([]Change, error) {
 		switch c.Kind {
 		case Write:
 			c.Data = u.Bytes()
-		case Rename:
+		case Rename, Symlink, Link:
 			c.To = u.String()
 		case Remove, RemoveDir, MakeDir:
 		default:

@@ -34,7 +34,7 @@ const baileyWasm = (() => {
   return {
     STARTED, OUTPUT, WANTED, EXITED, FAILED, ASKED, STOPPED,
     ASK_DIR: 1, ASK_FILE: 2, ASK_FUNC: 7,
-    REMOVE: 1, REMOVE_DIR: 2, MAKE_DIR: 3, WRITE: 4, RENAME: 5,
+    REMOVE: 1, REMOVE_DIR: 2, MAKE_DIR: 3, WRITE: 4, RENAME: 5, SYMLINK: 6, LINK: 7,
 
     // From the worker. Output is {u8 descriptor, bytes} here.
     /** @param {number} fd @param {Uint8Array} b */

@@ -29,16 +29,16 @@ func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	if n := len(r.Title) + len(r.Diff); n > MaxShown && !g.o.Off.Marks {
 		return tooLong(p.Tool.ID, n)
 	}
-	d := policy.Ask(r.Reason)
+	d := policy.Decision{Action: protocol.ActionAsk, Reason: r.Reason}
 	switch {
 	case p.Defer != nil:
 		if !p.Defer(r) {
-			d = policy.Deny("this can't be done in a dry run: " + r.Reason)
+			d = denied("this can't be done in a dry run: " + r.Reason)
 		} else {
-			d = policy.Allow()
+			d = policy.Decision{Action: protocol.ActionAllow}
 		}
 	case g.asks != nil:
-		reply, err := g.asks.ask(ctx, r)
+		reply, err := g.wait(ctx, r)
 		if err != nil {
 			return err
 		}

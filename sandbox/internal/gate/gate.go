@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/stopclock"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/watch"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -134,7 +135,10 @@ func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 	d, watched := g.decide(p)
 	agreed := d.Action == protocol.ActionAsk // if the call continues
 	if d.Action == protocol.ActionAsk {
-		var err error
+		err := p.unsendable()
+		if err != nil { // no answer could change it
+			return Permit{}, nil, err
+		}
 		if p.Precheck != nil && !watched && g.open(p) { // a call that will fail anyway is not asked about
 			if err = g.precheck(ctx, p); err != nil {
 				return Permit{}, nil, err
@@ -156,15 +160,28 @@ func (g *Gate) Pass(ctx context.Context, p Passage) (Permit, func(), error) {
 	return Permit{t}, func() { t.over.Store(true) }, nil
 }
 
+// unsendable returns the error of Sends for the first path that the call is to write.
+func (p *Passage) unsendable() error {
+	for _, n := range p.Needs {
+		if p.Sends == nil || n.Capability != protocol.FSWrite || n.Tree || n.Op != "" && n.Op != protocol.OpWrite {
+			continue
+		}
+		if err := p.Sends("", n.Subject); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // decide makes the capability step and the watchdog step. It reports in watched whether the
 // watchdog restricted the decision.
 func (g *Gate) decide(p Passage) (d policy.Decision, watched bool) {
-	call := policy.Call{Tool: p.Tool.RuleName(), Untrusted: p.Tool.Untrusted, Command: p.Command, Needs: p.Needs}
+	call := policy.Call{Tool: p.Tool.RuleName(), Untrusted: p.Tool.Untrusted, Sum: p.Tool.Sum(), Command: p.Command, Needs: p.Needs}
 	authority := p.Tool.Authority(p.Scope.Authority)
 	if len(p.Tool.Requires) == 0 {
 		authority = p.Scope.Authority
 		if len(p.Needs) > 0 { // an undeclared capability is denied
-			return policy.Deny("the tool uses " + string(p.Needs[0].Capability) + " without declaring it in Requires"), false
+			return denied("the tool uses " + string(p.Needs[0].Capability) + " without declaring it in Requires"), false
 		}
 	}
 	e := g.o.Policy.Explain(call, authority, append(g.Remembered(), p.Scope.Grants()...))
@@ -252,7 +269,7 @@ func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (decid
 		if p.Defer(r) {
 			return policy.Decision{Action: protocol.ActionAllow, Reason: "it is asked about with the whole plan"}, nil
 		}
-		return policy.Deny("this can't be done in a dry run: " + d.Reason), nil
+		return denied("this can't be done in a dry run: " + d.Reason), nil
 	}
 	if g.asks == nil {
 		return d.Headless(), d.Err("call", p.Tool.ID)
@@ -264,7 +281,7 @@ func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (decid
 		answered := p.Asking(p.Late)
 		defer func() { answered(err == nil && decided.Action == protocol.ActionAllow) }()
 	}
-	reply, err := g.asks.ask(ctx, r)
+	reply, err := g.wait(ctx, r)
 	if err != nil {
 		return policy.Decision{}, err
 	}
@@ -272,6 +289,12 @@ func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (decid
 		reply.Answer = once(reply.Answer)
 	}
 	return g.settle(ctx, p, reply)
+}
+
+// wait asks the user. No time limit of ctx counts the time until the reply.
+func (g *Gate) wait(ctx context.Context, r Request) (Reply, error) {
+	defer stopclock.Hold(ctx)()
+	return g.asks.ask(ctx, r)
 }
 
 // once returns an answer without its effect on later calls.
@@ -340,7 +363,9 @@ func (g *Gate) settle(ctx context.Context, p Passage, reply Reply) (policy.Decis
 func (g *Gate) answerRules(p Passage, reply Reply, source policy.Source) []policy.Rule {
 	rule := policy.Rule{Permission: p.Tool.RuleName(), Pattern: reply.Pattern, Action: protocol.ActionAllow, Source: source, AddedAt: g.o.Now()}
 	if reply.Answer == policy.AnswerNever {
-		rule.Action = protocol.ActionDeny
+		rule.Action = protocol.ActionDeny // whatever the server makes of the tool
+	} else {
+		rule.Sum = p.Tool.Sum()
 	}
 	if len(p.Needs) == 0 {
 		return []policy.Rule{rule}
@@ -470,8 +495,12 @@ func (g *Gate) mint(p Passage, needs []policy.Need, agreed bool) *ticket {
 		}
 		return nil
 	}
-	t.covers = func(n policy.Need) error { return g.covers(p, own, p.Tool.RuleName(), n, agreed) }
-	t.reads = func(n policy.Need) error { return g.covers(p, p.Scope.Authority, "read", n, agreed) }
+	t.covers = func(n policy.Need) error {
+		return g.covers(p, own, policy.Call{Tool: p.Tool.RuleName(), Sum: p.Tool.Sum(), Command: p.Command}, n, agreed)
+	}
+	t.reads = func(n policy.Need) error {
+		return g.covers(p, p.Scope.Authority, policy.Call{Tool: "read", Command: p.Command}, n, agreed)
+	}
 	t.lists = func(n policy.Need) error { return g.o.Policy.Policy.FS.Check(protocol.OpRead, n.Subject) }
 	return t
 }
@@ -479,7 +508,7 @@ func (g *Gate) mint(p Passage, needs []policy.Need, agreed bool) *ticket {
 // covers returns an error if permission for a tree does not include n, a path in it. If the user
 // agreed to the tree, they agreed to all paths in it, except those with a rule of their own. A rule
 // that allows the root of the tree does not apply to the other paths.
-func (g *Gate) covers(p Passage, authority protocol.Authority, tool string, n policy.Need, agreed bool) error {
+func (g *Gate) covers(p Passage, authority protocol.Authority, call policy.Call, n policy.Need, agreed bool) error {
 	if d := g.o.Policy.Capability(n, authority); d.Action == protocol.ActionDeny {
 		return d.Err("use", n.String())
 	}
@@ -487,7 +516,7 @@ func (g *Gate) covers(p Passage, authority protocol.Authority, tool string, n po
 		return protocol.Errorf(protocol.ErrCapabilityDenied, "use", n.String(), "the user has refused this before: %s", why).WithReason(protocol.ReasonRejected)
 	}
 	rules := append(slices.Clip(g.o.Policy.Policy.Rules), append(g.Remembered(), p.Scope.Grants()...)...)
-	d := rules.Decide(policy.Call{Tool: tool, Command: p.Command}, n)
+	d := rules.Decide(call, n)
 	blanket := d.Rule == nil || d.Rule.Pattern == "" || d.Rule.Pattern == "*"
 	if d.Action == protocol.ActionAllow || d.Action == protocol.ActionAsk && blanket && agreed {
 		return nil
@@ -505,4 +534,9 @@ func (g *Gate) violation(p Passage, d policy.Decision) {
 	}
 	v.Detail += ": " + cmp.Or(d.Private, d.Reason)
 	g.o.Violation(v)
+}
+
+// denied returns the decision that refuses a call. The model receives the reason.
+func denied(reason string) policy.Decision {
+	return policy.Decision{Action: protocol.ActionDeny, Reason: reason}
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -33,12 +34,13 @@ func (s *Scope) Grants() policy.Rules {
 }
 
 // Restore adds the stored grants of a session that is opened again. Rules from other sources than a
-// session's answers are left out.
+// session's answers are left out, and those that allow a server's tool in any form ([policy.Rule].Sum).
 func (s *Scope) Restore(rules policy.Rules) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range rules {
-		if r.Source == policy.SourceSession && r.Validate() == nil {
+		formless := r.Action == protocol.ActionAllow && r.Sum == "" && strings.HasPrefix(r.Permission, "mcp:")
+		if r.Source == policy.SourceSession && !formless && r.Validate() == nil {
 			s.grants = append(s.grants, r)
 		}
 	}

@@ -267,6 +267,15 @@ func (r *Runner) stmt(ctx context.Context, st *syntax.Stmt) {
 	r.lastExit = r.exit
 }
 
+// compound reports whether a command is made of others, which set -e applies to.
+func compound(cm syntax.Command) bool {
+	switch cm.(type) {
+	case *syntax.Block, *syntax.IfClause, *syntax.WhileClause, *syntax.ForClause, *syntax.CaseClause:
+		return true
+	}
+	return false
+}
+
 func (r *Runner) stmtSync(ctx context.Context, st *syntax.Stmt) {
 	oldIn, oldOut, oldErr, oldFds, oldAfter := r.stdin, r.stdout, r.stderr, r.fds, r.after
 	r.after = nil
@@ -285,7 +294,8 @@ func (r *Runner) stmtSync(ctx context.Context, st *syntax.Stmt) {
 			closers = append(closers, cls)
 		}
 	}
-	if r.exit.ok() && st.Cmd != nil {
+	redirected := r.exit.ok()
+	if redirected && st.Cmd != nil {
 		r.cmd(ctx, st.Cmd)
 	}
 	if st.Negated {
@@ -295,13 +305,14 @@ func (r *Runner) stmtSync(ctx context.Context, st *syntax.Stmt) {
 			r.exit.clear()
 		}
 	} else if b, ok := st.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.AndStmt || b.Op == syntax.OrStmt) {
-	} else if !r.exit.ok() && !r.noErrExit {
+	} else if !r.exit.ok() && !r.noErrExit && !(compound(st.Cmd) && redirected) {
 		r.trapCallback(ctx, r.callbackErr, "error")
 		// If the "errexit" option is set and a command failed, exit the shell. Exceptions:
 		//
 		//   conditions (if <cond>, while <cond>, etc)
 		//   part of && or || lists; excluded via "else" above
 		//   preceded by !; excluded via "else" above
+		//   compound commands that ran, as the failed command in them decided; a subshell is none of them
 		if r.opts[optErrExit] {
 			r.exit.exiting = true
 		}
@@ -481,6 +492,7 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 			r.cmd(ctx, cm.Else)
 		}
 	case *syntax.WhileClause:
+		last := uint8(0) // the loop's status is that of the last command of its body
 		for !r.stop(ctx) {
 			oldNoErrExit := r.noErrExit
 			r.noErrExit = true
@@ -489,9 +501,16 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 
 			stop := r.exit.ok() == cm.Until
 			r.exit.clear()
-			if stop || r.loopStmtsBroken(ctx, cm.Do) {
+			if stop {
+				if r.exit.ok() { // an exit or a fatal error in the condition stays
+					r.exit.code = last
+				}
 				break
 			}
+			if r.loopStmtsBroken(ctx, cm.Do) {
+				break
+			}
+			last = r.exit.code
 		}
 	case *syntax.ForClause:
 		switch y := cm.Loop.(type) {

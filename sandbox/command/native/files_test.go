@@ -1,0 +1,38 @@
+package native
+
+import (
+	"math"
+	"testing"
+
+	experimental "github.com/tetratelabs/wazero/experimental/sys"
+
+	"github.com/bailey-go/bailey/fsaccess"
+)
+
+// A program chooses the offset of a write. One whose end no number holds is refused, and a smaller one is too large for
+// the run.
+func TestWriteAtAnyOffset(t *testing.T) {
+	for _, c := range []struct {
+		off   int64
+		want  experimental.Errno
+		ended bool
+	}{
+		{-1, experimental.EINVAL, false},
+		{0, 0, false},
+		{98, 0, false},
+		{99, experimental.EIO, true},
+		{math.MaxInt64 - 2, experimental.EIO, true},
+		{math.MaxInt64 - 1, experimental.EINVAL, false},
+		{math.MaxInt64, experimental.EINVAL, false},
+	} {
+		ended := false
+		files := newTree(fsaccess.NewMemory(fsaccess.MemoryOptions{}), 100, 100, func(error) { ended = true })
+		f, no := files.OpenFile("new", experimental.O_CREAT|experimental.O_RDWR, 0)
+		if no != 0 {
+			t.Fatal(no)
+		}
+		if _, no := f.Pwrite([]byte("ab"), c.off); no != c.want || ended != c.ended {
+			t.Errorf("at %d: %v, ended %v, want %v, %v", c.off, no, ended, c.want, c.ended)
+		}
+	}
+}
