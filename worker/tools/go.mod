@@ -17,7 +17,6 @@ require (
 	github.com/BurntSushi/toml v1.6.0
 	github.com/andybalholm/brotli v1.2.8
 	github.com/bailey-go/bailey v0.0.0-00010101000000-000000000000
-	github.com/benhoyt/goawk v1.31.0
 	github.com/itchyny/gojq v0.12.20
 	github.com/mattn/go-sqlite3 v1.14.53
 	github.com/sahilm/fuzzy v0.1.3

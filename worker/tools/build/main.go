@@ -45,8 +45,13 @@ func main() {
 func maker(out string) func(name, file string, n *notices) error {
 	sources := filepath.Join(out, "..", "toolsrc")
 	return func(name, file string, n *notices) error {
-		if name == "sqlite3" {
+		switch name {
+		case "sqlite3":
 			return buildSQLite(file, n)
+		case "awk":
+			return buildAWK(file, sources, n)
+		case "jq":
+			return buildJQ(file, sources, n)
 		}
 		return buildGo(name, file, sources, n)
 	}
@@ -73,8 +78,8 @@ func run(out string, build func(name, file string, n *notices) error) error {
 		if err := keep(filepath.Join(out, name+".wasm"), file); err != nil {
 			return err
 		}
-		if err := build(name, file, notices); name == "sqlite3" && err != nil {
-			fmt.Printf("sqlite3: NOT BUILT: %v\n", err)
+		if err := build(name, file, notices); slices.Contains(catalog.C, name) && err != nil {
+			fmt.Printf("%s: NOT BUILT: %v\n", name, err)
 			os.Remove(file)
 			continue
 		} else if err != nil {

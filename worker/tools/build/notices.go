@@ -105,12 +105,16 @@ func (n *notices) addSQLite(dir, version string) error {
 		return err
 	}
 	n.texts["SQLite"] = "The author disclaims copyright to this source code. SQLite is in the public domain: https://sqlite.org/copyright.html"
+	n.addLibc()
+	return nil
+}
+
+func (n *notices) addLibc() {
 	text, err := os.ReadFile("/usr/share/doc/wasi-libc/copyright")
 	if err != nil {
 		text = []byte("wasi-libc is under Apache-2.0 with the LLVM exception, Apache-2.0 and MIT, with parts of musl under MIT: https://github.com/WebAssembly/wasi-libc")
 	}
 	n.texts["wasi-libc"] = strings.TrimSpace(string(text))
-	return nil
 }
 
 func (n *notices) write(file string) error {

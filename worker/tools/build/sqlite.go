@@ -13,8 +13,8 @@ import (
 // amalgamation is the Go module that contains SQLite's C source.
 const amalgamation = "github.com/mattn/go-sqlite3"
 
-// debian are the Debian packages of the C compiler for WASI.
-var debian = []string{"clang", "lld", "wasi-libc", "libclang-rt-dev-wasm32"}
+// debian are the Debian packages of the C compiler for WASI, and of what writes a part of awk.
+var debian = []string{"clang", "lld", "wasi-libc", "libclang-rt-dev-wasm32", "bison"}
 
 // buildSQLite compiles SQLite and its command with clang and wasi-libc.
 func buildSQLite(file string, n *notices) error {
@@ -29,17 +29,17 @@ func buildSQLite(file string, n *notices) error {
 	if err := json.Unmarshal(out, &m); err != nil {
 		return err
 	}
-	args := []string{"--target=wasm32-wasi", "-O2", "-I" + m.Dir, "-o", file,
+	args := []string{"--target=wasm32-wasi", "-O2", "-I" + m.Dir,
 		"-DSQLITE_THREADSAFE=0", "-DSQLITE_OMIT_LOAD_EXTENSION", "-DSQLITE_OMIT_WAL", "-DSQLITE_DEFAULT_MEMSTATUS=0", "-DSQLITE_DQS=0",
 		"-DSQLITE_ENABLE_FTS5", "-DSQLITE_ENABLE_RTREE", "-DSQLITE_ENABLE_MATH_FUNCTIONS",
 		"-D_WASI_EMULATED_SIGNAL", "-D_WASI_EMULATED_GETPID", "-D_WASI_EMULATED_MMAN", "-D_WASI_EMULATED_PROCESS_CLOCKS",
 		"-lwasi-emulated-signal", "-lwasi-emulated-getpid", "-lwasi-emulated-mman", "-lwasi-emulated-process-clocks",
-		"-Wl,--strip-all", "-Wl,-z,stack-size=1048576", "sqlite/main.c", filepath.Join(m.Dir, "sqlite3-binding.c")}
-	if fresh(file, filepath.Join(m.Dir, "sqlite3-binding.c"), "sqlite/main.c", "build/sqlite.go") {
+		"-Wl,--strip-all", "-Wl,-z,stack-size=1048576", "sqlite/main.c", "c/start.c", filepath.Join(m.Dir, "sqlite3-binding.c")}
+	if fresh(file, filepath.Join(m.Dir, "sqlite3-binding.c"), "sqlite/main.c", "c/start.c", "build/sqlite.go") {
 		return n.addSQLite(m.Dir, m.Version)
 	}
-	if err := command("clang", args...).Run(); err != nil {
-		return fmt.Errorf("clang: %w", err)
+	if err := compile(file, args, m.Dir); err != nil {
+		return err
 	}
 	return n.addSQLite(m.Dir, m.Version)
 }
@@ -79,7 +79,7 @@ func compiler() error {
 		if os.WriteFile(src, []byte("#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n"), 0o644) != nil {
 			return false
 		}
-		return exec.Command("clang", "--target=wasm32-wasi", "-o", filepath.Join(dir, "a.wasm"), src).Run() == nil
+		return have("bison") && exec.Command("clang", "--target=wasm32-wasi", "-o", filepath.Join(dir, "a.wasm"), src).Run() == nil
 	}
 	if works() {
 		return nil

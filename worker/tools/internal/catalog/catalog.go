@@ -19,13 +19,31 @@ func Binaries() map[string]tool.Set {
 		"data":    data.Commands(),
 		"web":     web.Commands(),
 		"sqlite3": {SQLite()},
+		"awk":     {AWK()},
+		"jq":      {JQ()},
 	}
 }
 
 // Order is the order in which the binaries are built and shown.
-var Order = []string{"core", "data", "web", "sqlite3"}
+var Order = []string{"core", "data", "web", "sqlite3", "awk", "jq"}
 
-// SQLite returns the description of sqlite3, the only command that is no Go program.
+// C are the binaries that are C programs. Without a C compiler for WASI they are not built.
+var C = []string{"sqlite3", "awk", "jq"}
+
+// AWK returns the description of awk.
+func AWK() tool.Command {
+	return tool.Command{Name: "awk", Usage: "[-F SEP] [-v NAME=VALUE] [-f FILE] PROGRAM [FILE]...", Summary: "run a program over records", Category: "data", Files: "readwrite",
+		Help: "  -F SEP  the fields' separator    -v NAME=VALUE  a variable    -f FILE  the program\n  system() and pipes to commands do not work: a program in a sandbox starts no other."}
+}
+
+// JQ returns the description of jq.
+func JQ() tool.Command {
+	return tool.Command{Name: "jq", Usage: "[-rjcsnRSe] [--arg NAME VALUE] FILTER [FILE]...", Summary: "query and change JSON", Category: "data", Files: "read",
+		Help: "  -r  texts without quotes    -j  and without line breaks    -c  on one line    -s  all inputs as one list    -n  no input    -R  the input is text    -S  sorted keys    -e  the exit code is the result's\n" +
+			"  --arg NAME VALUE  $NAME is a text    --argjson NAME JSON  $NAME is a value    --slurpfile NAME FILE  $NAME is a file's values    --tab, --indent N  the indentation"}
+}
+
+// SQLite returns the description of sqlite3.
 func SQLite() tool.Command {
 	return tool.Command{Name: "sqlite3", Usage: "[-csv|-json|-markdown|-column|-line] [-header] [-readonly] [FILE [SQL]...]", Summary: "query and change SQLite databases",
 		Category: "data", Files: "readwrite", Help: "  Without SQL it is read from the input. .tables .schema .dump stand in lines of their own."}

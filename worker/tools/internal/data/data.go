@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
-	"github.com/benhoyt/goawk/interp"
-	"github.com/benhoyt/goawk/parser"
 
 	"github.com/bailey-go/bailey/internal/userland/tool"
 )
@@ -22,64 +20,12 @@ import (
 func Commands() tool.Set {
 	const c = "data"
 	return tool.Set{
-		{Name: "jq", Usage: "[-rjcsnRSe] [--arg NAME VALUE] FILTER [FILE]...", Summary: "query and change JSON", Category: c, Files: "read", Trouble: 2, Run: query, Help: jqHelp},
 		{Name: "yq", Usage: "[-rcsnSe] [-o yaml|json] FILTER [FILE]...", Summary: "query and change YAML with jq's language", Category: c, Files: "read", Trouble: 2, Run: query,
 			Help: jqHelp + "\n  -o FORM  yaml (default) or json. Keys come out sorted, and comments are not kept."},
-		{Name: "awk", Usage: "[-F SEP] [-v NAME=VALUE] [-f FILE] [--csv] PROGRAM [FILE]...", Summary: "run a program over records", Category: c, Files: "readwrite", Trouble: 2, Run: awk,
-			Help: "  -F SEP  the fields' separator    -v NAME=VALUE  a variable    -f FILE  the program\n  system() and pipes to commands do not work: a program in a sandbox starts no other."},
 		{Name: "toml2json", Usage: "[-c] [FILE]", Summary: "turn TOML into JSON", Category: c, Files: "read", Run: toml2json, Help: "  -c  on one line"},
 		{Name: "csv", Usage: "[-d C] [-s COLUMNS] [-w COLUMN=VALUE] [-o COLUMN] [-t FORM] [-n N] [FILE]", Summary: "choose, filter, sort and convert tables", Category: c, Files: "read", Run: table, Help: tableHelp},
 		{Name: "xmllint", Usage: "[--noout] [--format] [FILE]...", Summary: "check that XML is well formed", Category: c, Files: "read", Run: xmllint},
 	}
-}
-
-func awk(e *tool.Env) error {
-	o, err := e.Options("+F:v:f:1bO", "field-separator=F assign=v file=f csv=1 characters-as-bytes=b")
-	if err != nil {
-		return err
-	}
-	args := o.Args
-	var source []string
-	for _, name := range o.All('f') {
-		text, err := e.ReadAll(name)
-		if err != nil {
-			return err
-		}
-		source = append(source, string(text))
-	}
-	if len(source) == 0 {
-		if len(args) == 0 {
-			return e.Usagef("there is no program")
-		}
-		source, args = args[:1], args[1:]
-	}
-	config := &interp.Config{Stdin: e.Stdin, Output: e.Stdout, Error: e.Stderr, Argv0: "awk", Args: args, NoExec: true, Chars: !o.Has('b')}
-	if o.Has('1') {
-		config.InputMode = interp.CSVMode
-	}
-	if o.Has('F') {
-		sep := o.Value('F')
-		if sep == "t" {
-			sep = `\t`
-		}
-		config.Vars = append(config.Vars, "FS", sep)
-	}
-	for _, v := range o.All('v') {
-		name, value, ok := strings.Cut(v, "=")
-		if !ok {
-			return e.Usagef("-v wants NAME=VALUE, not '%s'", v)
-		}
-		config.Vars = append(config.Vars, name, value)
-	}
-	prog, err := parser.ParseProgram([]byte(strings.Join(source, "\n")), nil)
-	if err != nil {
-		return err
-	}
-	code, err := interp.ExecProgram(prog, config)
-	if err != nil {
-		return err
-	}
-	return tool.Code(code)
 }
 
 func toml2json(e *tool.Env) error {
