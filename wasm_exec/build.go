@@ -19,6 +19,8 @@ import (
 type buildOptions struct {
 	out     string
 	name    string
+	lines   bool   // keep the lines of stack traces
+	cold    string // patterns of packages that are compiled without inlining
 	tags    string
 	ldflags string
 	cache   string
@@ -39,20 +41,36 @@ func buildCommand(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	f.StringVar(&o.tags, "tags", "", "build `tags`, as for go build")
 	f.StringVar(&o.ldflags, "ldflags", "", "more linker `flags` beside -s -w")
 	f.StringVar(&o.cache, "cache", defaultCache(), "the `folder` that keeps compressed forms; empty for none")
+	f.StringVar(&o.cold, "cold", "", "`packages` that are compiled without inlining, smaller and slower: patterns with commas between them, of which a later one holds, and one after ! is not cold")
+	f.BoolVar(&o.lines, "lines", false, "keep the lines of source code in stack traces; the page is a tenth larger")
 	f.BoolVar(&o.fast, "fast", false, "compress less, for development")
 	rest, err := parse(f, args, stderr, 1, "PKG")
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	m, err := build(ctx, rest[0], o, stderr)
+	p, err := compileProgram(ctx, rest[0], o, stderr)
+	if err != nil {
+		return fmt.Errorf("build %s: %w", rest[0], err)
+	}
+	compiled := time.Now()
+	m, err := p.write(ctx, o)
 	if err != nil {
 		return fmt.Errorf("build %s: %w", rest[0], err)
 	}
 	bin := m.Files[o.name+".wasm"]
 	fmt.Fprintf(stdout, "%s: %s, %s brotli, %s gzip, %s, in %s\n", filepath.Join(o.out, bin.Path),
 		size(bin.Size), size(bin.Brotli), size(bin.Gzip), bin.Go, time.Since(began).Round(10*time.Millisecond))
+	fmt.Fprint(stdout, slowHint(time.Since(compiled), o.fast))
 	return nil
+}
+
+// slowHint returns the way to a faster build if compression took long, or "".
+func slowHint(compression time.Duration, fast bool) string {
+	if fast || compression < 3*time.Second {
+		return ""
+	}
+	return fmt.Sprintf("%s of that compressed the page for release. While you write it, -fast takes a fortieth of it, and \"wasm_exec dev\" builds after each change.\n", compression.Round(100*time.Millisecond))
 }
 
 func defaultCache() string {
@@ -108,7 +126,7 @@ func compileProgram(ctx context.Context, pkg string, o buildOptions, stderr io.W
 		return nil, err
 	}
 	if !o.dev { // joining makes the file smaller, which a server on the same machine does not need
-		if p.wasm, err = joinSegments(p.wasm); err != nil {
+		if p.wasm, err = shrink(p.wasm, o.lines); err != nil {
 			return nil, err
 		}
 	}

@@ -269,19 +269,3 @@ func TestInitWritesNothingOver(t *testing.T) {
 		t.Errorf("a second init wrote over the first:\n%s", out.String())
 	}
 }
-
-// The output of init can be built.
-func TestInitBuilds(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "app")
-	if err := run(context.Background(), []string{"init", dir}, io.Discard, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/app\n\ngo 1.26\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out := t.TempDir()
-	mustBuild(t, dir, out, "main")
-	if !exists(out, "index.html") || !exists(out, headersName) {
-		t.Error("the page is not complete")
-	}
-}

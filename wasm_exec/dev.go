@@ -168,7 +168,7 @@ func (d *devServer) open(out string, public bool) error {
 	if d.site, err = newSite(out); err != nil {
 		return err
 	}
-	d.site.public, d.site.names = public, d.names
+	d.site.public, d.site.names, d.site.files = public, d.names, d.files
 	for _, p := range d.pages {
 		p.server, p.site = d, d.site
 		if p.name != "" {
@@ -198,6 +198,21 @@ func (d *devServer) names() []string {
 		names = append(names, p.name)
 	}
 	return names
+}
+
+// files returns the folder with a page's own files, also before its first build.
+func (d *devServer) files(name string) fs.FS {
+	for _, p := range d.pages {
+		if p.name != name {
+			continue
+		}
+		web := p.options.web
+		if web == "" {
+			web = filepath.Join(p.pkg, "web")
+		}
+		return os.DirFS(web)
+	}
+	return nil
 }
 
 func (d *devServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -14,6 +14,14 @@
 // with the headers of package [github.com/bailey-go/bailey/headers]. enclave writes the page of
 // an enclave that has a page of its own, and its headers.
 //
+// serve -relay also fetches web pages for the pages that it serves, because most sites do not let a page of
+// another origin read them. It prints the relay's address with a new token, for the settings of the page. It asks
+// addresses on the internet alone, sends nothing of the page but the address and a search engine its key, and writes
+// a line for each request.
+//
+// build -cold "example.com/app/...,!example.com/app/draw" compiles packages without inlining, which makes a large page
+// smaller and these packages slower. build -lines keeps the lines of stack traces.
+//
 // dev is for the work on a program. It serves at once and builds a page when it is opened. The
 // document shows the progress. Then it watches the Go files of the program and of its local
 // modules, the embedded files, the folder web, policy.json, headers.json and offline.json. After a change it

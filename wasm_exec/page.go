@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -10,6 +12,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -34,23 +37,59 @@ func indexPage(name, title string) []byte {
 	return []byte(strings.NewReplacer("{{title}}", html.EscapeString(title), "{{name}}", html.EscapeString(name)).Replace(page))
 }
 
-const starter = `// Command %[1]s runs in a page.
-//
-//	wasm_exec build . -o dist && wasm_exec serve dist
-package main
+//go:embed templates
+var templates embed.FS
 
-import "syscall/js"
+// templateNames returns the names of the templates, the default first.
+func templateNames() []string { return []string{"hello", "chat", "agent"} }
 
-func main() {
-	document := js.Global().Get("document")
-	document.Call("getElementById", "app").Set("textContent", "Hello from Go.")
-	select {} // a page's program stays, so that its handlers live
+// settings are of VS Code and the editors that read its file: without them gopls leaves out files for the
+// browser.
+const settings = `{
+  "gopls": {
+    "build.env": { "GOOS": "js", "GOARCH": "wasm" }
+  }
 }
 `
+
+// starterFile is a file that init writes, by its path with slashes.
+type starterFile struct {
+	name string
+	data []byte
+}
+
+// starterFiles returns the files of a template.
+func starterFiles(template, title string) ([]starterFile, error) {
+	if !slices.Contains(templateNames(), template) {
+		return nil, fmt.Errorf("-template %q: there are %s", template, strings.Join(templateNames(), ", "))
+	}
+	files := []starterFile{
+		{headersName, []byte("{}\n")},
+		{".gitignore", []byte("/dist/\n")},
+		{".vscode/settings.json", []byte(settings)},
+	}
+	if template == "hello" {
+		files = append(files, starterFile{"web/index.html", indexPage("main", title)})
+	}
+	root := "templates/" + template
+	err := fs.WalkDir(templates, root, func(at string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := templates.ReadFile(at)
+		if strings.HasSuffix(at, ".html") {
+			data = bytes.ReplaceAll(data, []byte("{{title}}"), []byte(html.EscapeString(title)))
+		}
+		files = append(files, starterFile{strings.TrimPrefix(at, root+"/"), data})
+		return err
+	})
+	return files, err
+}
 
 // initCommand writes a first page. It never overwrites a file.
 func initCommand(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("init", flag.ContinueOnError)
+	template := f.String("template", "hello", "the `page` to begin with: "+strings.Join(templateNames(), ", "))
 	rest, err := parse(f, args, stderr, 1, "DIR")
 	if err != nil {
 		return err
@@ -60,42 +99,87 @@ func initCommand(_ context.Context, args []string, stdout, stderr io.Writer) err
 	if err != nil {
 		return err
 	}
-	title := filepath.Base(abs)
-	files := []struct {
-		name string
-		data []byte
-	}{
-		{filepath.Join("web", "index.html"), indexPage("main", title)},
-		{headersName, []byte("{}\n")},
+	files, err := starterFiles(*template, filepath.Base(abs))
+	if err != nil {
+		return fmt.Errorf("init: %w", err)
 	}
-	if mains, _ := filepath.Glob(filepath.Join(dir, "*.go")); len(mains) == 0 {
-		files = append(files, struct {
-			name string
-			data []byte
-		}{"main.go", []byte(fmt.Sprintf(starter, title))})
+	root, mod := moduleOf(abs)
+	if rel, err := filepath.Rel(root, abs); root != "" && err == nil && strings.ContainsAny(rel, " \t'\"&;()") {
+		return fmt.Errorf("init: the folder %q is a package of the module in %s, and the path of a package has no spaces or quotes: choose another name", rel, root)
+	}
+	if mains, _ := filepath.Glob(filepath.Join(dir, "*.go")); len(mains) > 0 {
+		files = slices.DeleteFunc(files, func(x starterFile) bool { return strings.HasSuffix(x.name, ".go") })
+		fmt.Fprintln(stdout, "there is a program already, so no Go file is written")
 	}
 	for _, x := range files {
-		name := filepath.Join(dir, x.name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		if err := writeNew(filepath.Join(dir, filepath.FromSlash(x.name)), x.data, stdout); err != nil {
 			return fmt.Errorf("init: %w", err)
 		}
-		w, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if errors.Is(err, fs.ErrExist) {
-			fmt.Fprintln(stdout, "kept", name)
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("init: %w", err)
-		}
-		_, err = w.Write(x.data)
-		if cerr := w.Close(); err == nil {
-			err = cerr
-		}
-		if err != nil {
-			return fmt.Errorf("init: %w", err)
-		}
+	}
+	fmt.Fprint(stdout, nextSteps(dir, root, mod))
+	return nil
+}
+
+// writeNew writes a file, unless it exists.
+func writeNew(name string, data []byte, stdout io.Writer) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	w, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		fmt.Fprintln(stdout, "kept", name)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	if cerr := w.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
 		fmt.Fprintln(stdout, "wrote", name)
 	}
-	fmt.Fprintf(stdout, "next: wasm_exec build %s -o dist && wasm_exec serve dist\n", dir)
-	return nil
+	return err
+}
+
+// moduleOf returns the folder of the module that dir is in and the text of its go.mod, or "" without one.
+func moduleOf(dir string) (root, mod string) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if text, err := os.ReadFile(filepath.Join(at, "go.mod")); err == nil {
+			return at, string(text)
+		}
+		if filepath.Dir(at) == at {
+			return "", ""
+		}
+	}
+}
+
+// nextSteps returns the commands that show the page of dir.
+func nextSteps(dir, root, mod string) string {
+	var b strings.Builder
+	b.WriteString("next:\n")
+	if filepath.Clean(dir) != "." {
+		fmt.Fprintf(&b, "  cd %s\n", quoted(dir))
+	}
+	tool := "wasm_exec"
+	if strings.Contains(mod, "github.com/bailey-go/bailey/wasm_exec") {
+		tool = "go tool wasm_exec"
+	}
+	if root == "" {
+		b.WriteString("  go mod init example.org/app\n")
+	}
+	if !strings.Contains(mod, "github.com/bailey-go/bailey") {
+		b.WriteString("  go get github.com/bailey-go/bailey\n")
+	}
+	fmt.Fprintf(&b, "  go mod tidy\n  %s dev .\n", tool)
+	return b.String()
+}
+
+// quoted returns a path as a word of a shell.
+func quoted(path string) string {
+	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

@@ -16,6 +16,9 @@ import (
 // 1,024 gave 84, 87 and 90 KB.
 const maxGap = 1024
 
+// maxImage is the maximum size of the initial memory in which the lines of stack traces are removed.
+const maxImage = 1 << 30
+
 const (
 	sectionData      = 11
 	sectionDataCount = 12
@@ -26,7 +29,10 @@ var errNotWasm = errors.New("the compiler's output is not a WebAssembly module t
 // joinSegments returns the same module with neighbouring data segments joined. Memory is the
 // same after the start, because it starts as zeros. A module that refers to segments by number
 // is returned unchanged.
-func joinSegments(module []byte) ([]byte, error) {
+func joinSegments(module []byte) ([]byte, error) { return shrink(module, true) }
+
+// shrink is joinSegments, and without lines it also removes the lines of stack traces.
+func shrink(module []byte, lines bool) ([]byte, error) {
 	if len(module) < 8 || string(module[:4]) != "\x00asm" {
 		return nil, errNotWasm
 	}
@@ -42,7 +48,7 @@ func joinSegments(module []byte) ([]byte, error) {
 		case sectionDataCount:
 			return module, nil
 		case sectionData:
-			joined, err := joinData(body)
+			joined, err := joinData(body, lines)
 			if err != nil {
 				return nil, err
 			}
@@ -60,7 +66,7 @@ func joinSegments(module []byte) ([]byte, error) {
 }
 
 // joinData returns the new body of a data section, or nil if the section must stay as it is.
-func joinData(body []byte) ([]byte, error) {
+func joinData(body []byte, lines bool) ([]byte, error) {
 	count, n := binary.Uvarint(body)
 	if n <= 0 || count > uint64(len(body)) {
 		return nil, errNotWasm
@@ -107,6 +113,22 @@ func joinData(body []byte) ([]byte, error) {
 			}
 		}
 		joined = append(joined, s)
+	}
+	if !lines && len(joined) > 0 {
+		// The table may lie in several segments, with zeros between them.
+		base := joined[0].at
+		last := joined[len(joined)-1]
+		if size := last.at + int64(len(last.data)) - base; size <= maxImage {
+			image := make([]byte, size)
+			for _, s := range joined {
+				copy(image[s.at-base:], s.data)
+			}
+			if dropLines(image, base) { // which changes no byte between segments
+				for _, s := range joined {
+					copy(s.data, image[s.at-base:])
+				}
+			}
+		}
 	}
 	out := binary.AppendUvarint(nil, uint64(len(joined)))
 	for _, s := range joined {

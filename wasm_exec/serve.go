@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"syscall"
 	"time"
@@ -18,6 +19,7 @@ func serveCommand(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	f := flag.NewFlagSet("serve", flag.ContinueOnError)
 	addr := f.String("addr", "127.0.0.1:8080", "`address` to listen on; port 0 takes any free one")
 	public := f.Bool("public", false, "allow an address that other machines can reach")
+	relays := f.Bool("relay", false, "fetch web pages for the pages served here, at the address that is printed")
 	rest, err := parse(f, args, stderr, 1, "DIR")
 	if err != nil {
 		return err
@@ -28,12 +30,36 @@ func serveCommand(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	}
 	defer site.Close()
 	site.public = *public
+	var handler http.Handler = site
+	if *relays {
+		if *public {
+			return errors.New("serve: -relay is for this machine alone, and -public lets others in: leave one of them out")
+		}
+		r, err := newRelay(stdout)
+		if err != nil {
+			return fmt.Errorf("serve: %w", err)
+		}
+		handler = withRelay(r, site)
+		defer fmt.Fprintln(stdout, "the relay has ended, and its address with it")
+		fmt.Fprintf(stdout, "the relay's address, for the settings of a page: %s\n", r.address())
+	}
 	l, err := listen(ctx, *addr, *public, stdout)
 	if err != nil {
 		return fmt.Errorf("serve: %w", err)
 	}
+	if hint := unbuilt(rest[0]); hint != "" {
+		fmt.Fprintln(stderr, hint)
+	}
 	fmt.Fprintf(stdout, "serving %s at http://%s/ (Ctrl-C ends it)\n", rest[0], l.Addr())
-	return serve(ctx, l, site)
+	return serve(ctx, l, handler)
+}
+
+// unbuilt returns a hint for a folder with the source of a page that was not built into it, or "".
+func unbuilt(dir string) string {
+	if exists := func(pattern string) bool { m, _ := filepath.Glob(filepath.Join(dir, pattern)); return len(m) > 0 }; exists(manifestName) || !exists("*.go") && !exists("go.mod") {
+		return ""
+	}
+	return fmt.Sprintf("%s has Go files and no %s, so its page was not built here, and the source is served: build it with \"wasm_exec build %s -o dist\" and serve dist, or use \"wasm_exec dev %s\"", dir, manifestName, quoted(dir), quoted(dir))
 }
 
 // serve serves until ctx ends. Then it gives open responses 2 s to finish.

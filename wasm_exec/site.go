@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"html"
 	"io"
 	"io/fs"
 	"maps"
@@ -25,6 +24,8 @@ type site struct {
 	public bool
 	// names, if set, returns the pages to list at the root instead of the folders.
 	names func() []string
+	// files, if set, returns the folder with the own files of a page in the list: what it says of itself.
+	files func(name string) fs.FS
 	// headersOf and headersIn, if set, are the site and the folder in it whose headers apply.
 	headersOf *site
 	headersIn string
@@ -193,19 +194,20 @@ func (s *site) list(w http.ResponseWriter, name string) {
 		}
 	}
 	sortStrings(items)
-	var b strings.Builder
-	b.WriteString("<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">" +
-		"<meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\"><title>Pages</title><main><h1>Pages</h1><ul>")
+	var pages []about
 	for _, i := range items {
-		fmt.Fprintf(&b, "<li><a href=\"%s/\">%s</a></li>", html.EscapeString(i), html.EscapeString(i))
+		dir := fs.FS(nil)
+		if s.files != nil {
+			dir = s.files(i)
+		} else if sub, err := fs.Sub(s.root.FS(), path.Join(name, i)); err == nil {
+			dir = sub
+		}
+		pages = append(pages, aboutPage(i, dir))
 	}
-	if len(items) == 0 {
-		b.WriteString("<li>none yet: build one into this folder</li>")
-	}
-	b.WriteString("</ul></main>")
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
-	io.WriteString(w, b.String())
+	w.Header().Set("Content-Security-Policy", listPolicy()) // it loads nothing, so it needs less than a page
+	io.WriteString(w, listing(pages))
 }
 
 func (s *site) exists(name string) bool {

@@ -108,7 +108,11 @@ func (p *program) compile(ctx context.Context, o buildOptions, out string, stder
 	if o.tags != "" {
 		args = append(args, "-tags", o.tags)
 	}
-	cmd := p.command(ctx, append(args, p.pkg)...)
+	flags, err := coldFlags(o.cold)
+	if err != nil {
+		return err
+	}
+	cmd := p.command(ctx, append(append(args, flags...), p.pkg)...)
 	cmd.Stdout, cmd.Stderr = stderr, stderr
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
@@ -117,6 +121,19 @@ func (p *program) compile(ctx context.Context, o buildOptions, out string, stder
 		return errors.New("it does not compile for the browser (GOOS=js GOARCH=wasm); the compiler's words are above")
 	}
 	return nil
+}
+
+// coldFlags returns the flags of go build that compile packages without inlining. The last pattern that matches a
+// package decides.
+func coldFlags(cold string) (flags []string, err error) {
+	for _, p := range strings.FieldsFunc(cold, func(r rune) bool { return r == ',' || r == ' ' }) {
+		pattern, hot := strings.CutPrefix(p, "!")
+		if pattern == "" || strings.ContainsAny(pattern, "=!") || strings.HasPrefix(pattern, "-") {
+			return nil, fmt.Errorf("-cold %q: write patterns of packages, such as example.com/app/...,!example.com/app/draw", p)
+		}
+		flags = append(flags, "-gcflags="+pattern+"="+map[bool]string{true: "", false: "-l"}[hot])
+	}
+	return flags, nil
 }
 
 // compiled takes the output of go build -v. It calls note for each line with a package that was

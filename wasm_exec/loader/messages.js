@@ -79,7 +79,7 @@ async function unreachable(url, cause, watch) {
     return new ProgramError("offline", "The browser is offline.", "Connect, and try again.", url, cause);
   }
   return new ProgramError("network", `No answer from the server for ${url}.`,
-    "Check that the server runs, and that Connection-Allowlist and CORS let the page ask it.",
+    "Check that the server runs, that Connection-Allowlist and CORS let the page ask it, and integrity.",
     String(cause), cause);
 }
 

@@ -7,17 +7,18 @@
  *   args?: string[],
  *   env?: Record<string, string>,
  *   manifest?: string | URL | false,
- *   exec?: string | URL,
+ *   exec?: string | URL | (() => Promise<unknown>),
  *   panel?: boolean,
  *   mount?: Element | null,
  *   signal?: AbortSignal,
+ *   integrity?: string,
  *   onProgress?: (loaded: number, total: number) => void,
  * }} StartOptions
  * @typedef {{ path: string, size: number, exec?: string }} ManifestFile
  * @typedef {{ start: typeof start, ProgramError: typeof ProgramError, programs: Promise<Program>[] }} Bailey
  */
 
-/** @type {Map<string, Promise<GoClass>>} */
+/** @type {Map<string | (() => Promise<unknown>), Promise<GoClass>>} */
 const classes = new Map();
 /** @type {Promise<unknown>} */
 let queue = Promise.resolve();
@@ -25,18 +26,20 @@ let queue = Promise.resolve();
 /**
  * Returns the Go class of one wasm_exec.js, so that programs of several Go versions can share a
  * page. Each address is loaded once. They are loaded one after the other, because each sets the same
- * global. import() needs no Trusted Types policy, unlike a script element.
- * @param {string} url
+ * global. import() needs no Trusted Types policy, unlike a script element. A function in place of the address
+ * imports the script from a bundle.
+ * @param {string | (() => Promise<unknown>)} from
  * @param {PolicyWatch} watch
  */
-function goClass(url, watch) {
+function goClass(from, watch) {
   const page = /** @type {{Go?: GoClass, fs?: OutputFS}} */ (globalThis);
-  let found = classes.get(url);
+  let found = classes.get(from);
+  const url = typeof from === "string" ? from : "wasm_exec.js";
   if (!found) {
     found = queue.then(async () => {
       const own = !page.fs;
       try {
-        await import(url);
+        await (typeof from === "string" ? import(from) : from());
       } catch (e) {
         throw (await watch.explain(url, e)) || new ProgramError("script", `${url} did not load.`,
           "Check its path, and that the server sends it as text/javascript.", String(e), e);
@@ -45,8 +48,8 @@ function goClass(url, watch) {
       if (!page.Go) throw new ProgramError("script", `${url} is not Go's wasm_exec.js.`, "Take it from GOROOT/lib/wasm.");
       return page.Go;
     });
-    queue = found.catch(() => classes.delete(url));
-    classes.set(url, found);
+    queue = found.catch(() => classes.delete(from));
+    classes.set(from, found);
   }
   return found;
 }
@@ -189,11 +192,11 @@ async function load(options, address, name, watch, panel) {
       if (said?.offline) page = new URL(said.offline.page, list).href;
     }
     const url = entry ? new URL(entry.path, list).href : address.href;
-    const exec = options.exec ? new URL(options.exec, document.baseURI) : entry?.exec ? new URL(entry.exec, list) : undefined;
+    const exec = typeof options.exec === "function" ? options.exec : options.exec ? new URL(options.exec, document.baseURI).href : entry?.exec ? new URL(entry.exec, list).href : undefined;
     const ready = /** @type {{Go?: GoClass}} */ (globalThis).Go;
-    const Go = !exec && ready ? Promise.resolve(ready) : goClass((exec || new URL("wasm_exec.js", address)).href, watch);
+    const Go = !exec && ready ? Promise.resolve(ready) : goClass(exec || new URL("wasm_exec.js", address).href, watch);
     Go.catch(() => undefined); // awaited below, after the parallel request
-    const response = await request(url, init, watch);
+    const response = await request(url, { ...init, integrity: options.integrity }, watch);
     // A new build may have been deployed after the manifest was read.
     if (response.status === 404 && entry && !again) continue;
     if (!response.ok) throw refused(url, response.status);

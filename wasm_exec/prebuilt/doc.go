@@ -1,5 +1,6 @@
-// Prebuilt is Bailey for pages without Go. `make dist` builds it into bailey.wasm, beside the
-// loader, api.mjs and its types. api.d.ts describes the whole API:
+// Prebuilt is Bailey for pages without Go. `make dist` builds it into an npm package: bailey.wasm, the
+// loader, api.mjs and its types, and element.mjs with the element <bailey-document>. api.d.mts describes
+// the whole API:
 //
 //	import { load } from "./api.mjs";
 //	const bailey = await load();

@@ -83,6 +83,13 @@ func (a *api) section(scope *jsx.Scope, d *iframe.Document, args []jsx.Value) (a
 			}
 			return nil, s.SetLabel(label)
 		}},
+		"setKind": {quick: true, run: func(_ context.Context, args []jsx.Value) (any, error) {
+			kind, err := text(args, 0, "setKind(kind): kind")
+			if err != nil {
+				return nil, err
+			}
+			return nil, s.SetKind(kind)
+		}},
 		"html":  {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return s.HTML(), nil }},
 		"close": {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return nil, s.Close() }},
 		"reset": {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return nil, s.Reset() }},
@@ -93,7 +100,7 @@ func (a *api) section(scope *jsx.Scope, d *iframe.Document, args []jsx.Value) (a
 	})
 }
 
-// options reads the DocumentOptions of api.d.ts.
+// options reads the DocumentOptions of api.d.mts.
 func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
 	return each(v, "document(element, options)", func(key string, value jsx.Value) (err error) {
 		switch key {
@@ -107,6 +114,10 @@ func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
 			o.TrustedTypesPolicy, err = jsx.String(value, 128)
 		case "theme":
 			o.Theme, err = theme(value)
+		case "follow":
+			o.Follow, err = jsx.Bool(value)
+		case "onHeight":
+			o.OnHeight = func(px int) { _, _ = jsx.Invoke(value, px) }
 		case "onLink":
 			o.OnLink = func(_ context.Context, l iframe.Link) {
 				_, _ = jsx.Invoke(value, map[string]any{"section": l.Section, "url": l.URL, "path": l.Path, "host": l.Host(), "text": l.Text})

@@ -53,7 +53,7 @@ func (a *api) enclave(ctx context.Context, args []jsx.Value) (any, error) {
 	})
 }
 
-// enclaveOptions reads the EnclaveOptions of api.d.ts.
+// enclaveOptions reads the EnclaveOptions of api.d.mts.
 func enclaveOptions(o *iframe.PoolOptions, v jsx.Value) error {
 	return each(v, "enclave(options)", func(key string, value jsx.Value) (err error) {
 		switch key {
@@ -183,7 +183,7 @@ func (a *api) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Va
 	return result(res)
 }
 
-// runOptions reads the RunOptions of api.d.ts.
+// runOptions reads the RunOptions of api.d.mts.
 func runOptions(o *iframe.RunOptions, signal *jsx.Value, v jsx.Value) error {
 	return each(v, "run(code, options)", func(key string, value jsx.Value) (err error) {
 		switch key {
@@ -228,7 +228,7 @@ func consoleRow(row protocol.ConsoleRow) (jsx.Value, error) {
 	return jsx.ToJS(map[string]any{"level": string(row.Level), "args": list, "text": row.Text(0), "at": float64(row.At) / 1e6})
 }
 
-// result returns the RunResult of api.d.ts.
+// result returns the RunResult of api.d.mts.
 func result(r *protocol.RunResult) (any, error) {
 	value, err := toPage(r.Value)
 	if err != nil {

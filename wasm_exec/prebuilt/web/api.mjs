@@ -1,7 +1,6 @@
 // @ts-check
-// Bailey for pages without Go. The types are in api.d.ts.
-// @ts-expect-error build writes it beside this file
-import { start } from './bailey.mjs';
+// Bailey for pages without Go. The types are in api.d.mts. The module itself touches no page, so that a server may import it.
+import { assets } from './assets.mjs';
 
 /**
  * Returns methods with a check: after its object was closed, a function of the program returns
@@ -17,18 +16,24 @@ const guard = (methods) => Object.fromEntries(Object.entries(methods).map(([name
   return members.length && members.every((m) => typeof m === 'function') ? guard(value) : value;
 }]));
 
-/** @type {typeof import('./api.d.ts').load} */
+/** @type {typeof import('./api.d.mts').load} */
 export const load = async (options = {}) => {
+  if (typeof document !== 'object') throw new Error('load(): Bailey runs in a page, and here is none. Call load() in the browser only, for example in an effect or when the element is mounted.');
+  /** @type {any} build writes it beside this file */
+  const loader = await import(/* webpackMode: "eager" */ /** @type {string} */ ('./bailey.mjs'));
+  const own = assets();
   const key = 'bailey ' + crypto.getRandomValues(new Uint32Array(4)).join('-');
   const symbol = Symbol.for(key);
   const page = /** @type {Record<symbol, unknown>} */ (/** @type {unknown} */ (globalThis));
   /** @type {Promise<any>} */
   const api = new Promise((resolve) => { page[symbol] = resolve; });
   try {
-    const program = await start({
-      wasm: options.wasm || new URL('bailey.wasm', import.meta.url),
+    const program = await loader.start({
+      ...own,
+      wasm: options.wasm || own.wasm,
       env: { BAILEY_API: key },
       signal: options.signal,
+      integrity: options.integrity,
       onProgress: options.onProgress,
       panel: options.panel,
     });

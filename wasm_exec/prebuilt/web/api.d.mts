@@ -2,6 +2,11 @@
 export interface LoadOptions {
   /** Address of the program. Default: bailey.wasm beside api.mjs. */
   wasm?: string | URL;
+  /**
+   * Hash of the program as in Subresource Integrity, such as that of bailey.wasm in integrity.json. Another
+   * program is not started. It is compiled when all of it is there, and not while it loads.
+   */
+  integrity?: string;
   /** Called with the bytes loaded so far and in total, after decompression. total is 0 while unknown. */
   onProgress?: (loaded: number, total: number) => void;
   /** Aborts the loading. */
@@ -10,7 +15,7 @@ export interface LoadOptions {
   panel?: boolean;
 }
 
-/** Starts Bailey in this page. Rejects with an error that contains the cause and the remedy. */
+/** Starts Bailey in this page. Each call starts a program of its own. Rejects with an error that contains the cause and the remedy. */
 export function load(options?: LoadOptions): Promise<Bailey>;
 
 export interface Bailey {
@@ -127,6 +132,10 @@ export interface DocumentOptions {
   /** Default "bailey". */
   trustedTypesPolicy?: string;
   theme?: Theme;
+  /** Keeps the end of the document in view as it grows, as long as the user is there. */
+  follow?: boolean;
+  /** Called with the height in CSS pixels after each change. */
+  onHeight?: (px: number) => void;
   /** Called when the user clicks a link. The link opens only if you open it. Ask the user first. */
   onLink?: (link: { section: string; url: string; path: string; host: string; text: string }) => void;
   /** Returns the bytes of an image (PNG, JPEG, GIF, WebP or AVIF, at most 4 MiB). Default: no image is shown. */
@@ -158,6 +167,8 @@ export interface Section {
   /** Appends Markdown. Calls take effect in their order. */
   write(text: string): Promise<void>;
   setLabel(text: string): Promise<void>;
+  /** Sets what the section is in the conversation, such as "user", "assistant" or "note". */
+  setKind(kind: string): Promise<void>;
   /** Returns the HTML that is shown now. */
   html(): Promise<string>;
   /** Ends the section: its text is complete. */

@@ -1,0 +1,8 @@
+import { load } from 'bailey';
+import { use } from 'bailey/element';
+import wasm from 'bailey/bailey.wasm';
+import { show } from './outcome.mjs';
+
+const bailey = load({ wasm: new URL(wasm, import.meta.url) });
+use(bailey);
+show(bailey);

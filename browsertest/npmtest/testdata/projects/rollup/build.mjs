@@ -1,0 +1,8 @@
+import { copyFileSync } from 'node:fs';
+import resolve from '@rollup/plugin-node-resolve';
+import { rollup } from 'rollup';
+
+const bundle = await rollup({ input: 'app.mjs', plugins: [resolve()], onwarn: (w) => { throw new Error(w.message); } });
+await bundle.write({ dir: 'dist', format: 'es' });
+copyFileSync('node_modules/bailey/bailey.wasm', 'dist/bailey.wasm');
+copyFileSync('index.html', 'dist/index.html');

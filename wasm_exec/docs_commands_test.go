@@ -1,0 +1,127 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// shellBlocks returns the commands of a document: its blocks marked sh, and lines that are indented and begin with a command.
+func shellBlocks(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, m := range regexp.MustCompile("(?s)```sh\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+		out = append(out, m[1])
+	}
+	for _, m := range regexp.MustCompile(`(?m)^    (go tool wasm_exec .*)$`).FindAllStringSubmatch(string(text), -1) {
+		out = append(out, m[1]+"\n")
+	}
+	return out
+}
+
+// Each command of wasm_exec in the documents exists and has the flags that are written there.
+func TestDocsFlags(t *testing.T) {
+	docs, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := map[string][]string{"README.md": shellBlocks(t, "README.md")}
+	for _, d := range docs {
+		blocks["docs/"+filepath.Base(d)] = shellBlocks(t, "docs/"+filepath.Base(d))
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel() // dev and serve end at once
+	t.Chdir(t.TempDir())
+	found := 0
+	for name, list := range blocks {
+		for line := range strings.Lines(strings.Join(list, "")) {
+			args, ok := strings.CutPrefix(strings.TrimSpace(line), "go tool wasm_exec ")
+			if !ok {
+				continue
+			}
+			found++
+			args, _, _ = strings.Cut(args, "#")
+			args, _, _ = strings.Cut(args, ">")
+			if err := run(over, strings.Fields(args), io.Discard, io.Discard); errors.Is(err, errUsage) {
+				t.Errorf("%s: %s is no command", name, strings.TrimSpace(line))
+			}
+		}
+	}
+	if found < 12 {
+		t.Errorf("only %d commands were found", found)
+	}
+	if err := run(over, strings.Fields("build . -quick"), io.Discard, io.Discard); !errors.Is(err, errUsage) {
+		t.Errorf("the check takes a flag that there is not: %v", err)
+	}
+}
+
+// The commands of the documents are run as they are written, in an empty folder beside a clone. Only dev and
+// serve, which go on until they are stopped, are left out.
+func TestDocsCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it compiles a page for release: make soak")
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.Symlink(root, filepath.Join(dir, "bailey")); err != nil {
+		t.Fatal(err)
+	}
+	app := filepath.Join(dir, "app")
+	if err := os.Mkdir(app, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	endless := regexp.MustCompile(`(?m)^go tool wasm_exec (dev|serve) .*\n`)
+	for _, name := range []string{"docs/start.md", "docs/deploy.md", "docs/testing.md"} {
+		blocks := shellBlocks(t, name)
+		if len(blocks) == 0 {
+			t.Errorf("%s has no commands", name)
+		}
+		for _, block := range blocks {
+			if name == "docs/testing.md" { // the page of start.md has no tests, so it gets one
+				test := "package main\n\nimport (\n\t\"syscall/js\"\n\t\"testing\"\n)\n\nfunc TestPage(t *testing.T) {\n\tif js.Global().Get(\"document\").IsUndefined() {\n\t\tt.Error(\"no page\")\n\t}\n}\n"
+				if err := os.WriteFile(filepath.Join(app, "page_test.go"), []byte(test), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.CommandContext(t.Context(), "bash", "-euxc", endless.ReplaceAllString(block, ""))
+			cmd.Dir = app
+			cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off")
+			if text, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", name, err, text)
+			}
+		}
+	}
+	for _, made := range []string{"dist/index.html", "dist/main.wasm", ".bin/browsertest"} {
+		if matches, _ := filepath.Glob(filepath.Join(app, strings.Replace(made, "main.wasm", "main.*.wasm", 1))); len(matches) == 0 {
+			t.Errorf("the commands have not made %s", made)
+		}
+	}
+}
+
+// docs/agent-in-100-lines.md has the program of the template agent, to the letter.
+func TestDocsAgent(t *testing.T) {
+	doc, err := os.ReadFile("../docs/agent-in-100-lines.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := templates.ReadFile("templates/agent/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(doc), "```go\n"+string(program)+"```\n") {
+		t.Error("the program in the document is not that of wasm_exec/templates/agent/main.go")
+	}
+}
