@@ -1,0 +1,204 @@
+// Bailey-box serves a folder of this machine to one user, as a box: over the Model Context Protocol and
+// as UI message streams, on a Unix socket or on loopback. See package daemon for the addresses.
+//
+//	bailey-box -dir notes -policy policy.json -tools build/tools -engine node_modules/quickjs-wasi/quickjs.wasm
+//
+// It prints one line of JSON with its address and the credential of this launch. Before its first request it
+// puts itself into a sandbox: it can then reach the folder, its own files and the web's ports, and nothing
+// else of the machine. With -model it answers /chat; the key is in the variable BAILEY_KEY.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/bailey-go/bailey/environment/computer"
+	"github.com/bailey-go/bailey/environment/internal/daemon"
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/provider"
+)
+
+func main() {
+	computer.Main()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "bailey-box:", err)
+		os.Exit(1)
+	}
+}
+
+// hello is the line that bailey-box prints when it serves.
+type hello struct {
+	Address    string `json:"address"` // unix:PATH or http://127.0.0.1:PORT
+	Credential string `json:"credential"`
+	Confined   bool   `json:"confined"`
+	// Notes are the protections and savings that this machine does not have.
+	Notes []string `json:"notes,omitempty"`
+}
+
+func run(ctx context.Context, args []string, out io.Writer) (err error) {
+	flags := flag.NewFlagSet("bailey-box", flag.ContinueOnError)
+	dir := flags.String("dir", "", "the folder")
+	file := flags.String("policy", "", "the policy, a JSON file outside of the folder")
+	tools := flags.String("tools", "", "the folder with the WASI programs that make tools builds")
+	engine := flags.String("engine", "", "quickjs.wasm of quickjs-wasi 3.6.2, for code_run")
+	state := flags.String("state", "", "a folder for the sessions; without it they are in memory")
+	listen := flags.String("listen", "", "unix:PATH or 127.0.0.1:PORT; the default is a socket in a new folder of its own")
+	cache := flags.String("cache", "", "a folder for compiled programs; the default is one of this user, and none compiles them at each start")
+	model := flags.String("model", "", "a model that speaks Chat Completions, as name@https://host/path")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *dir == "" || *file == "" || flags.NArg() > 0 {
+		return errors.New("-dir and -policy are needed, and no further arguments")
+	}
+	text, err := os.ReadFile(*file)
+	if err != nil {
+		return err
+	}
+	p, err := policy.Parse(string(text), policy.Options{})
+	if err != nil {
+		return err
+	}
+	for _, path := range []*string{dir, tools, engine, state} {
+		if *path == "" {
+			continue
+		}
+		if *path, err = filepath.Abs(*path); err == nil {
+			*path, err = filepath.EvalSymlinks(*path)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if rel, err := filepath.Rel(*dir, *file); err == nil && filepath.IsLocal(rel) {
+		return errors.New("-policy is a file in the folder, where a model could change it: move it elsewhere")
+	}
+	asker := &daemon.Asker{}
+	o := computer.Options{Dir: *dir, Tools: *tools, Engine: *engine, Cache: *cache, Box: sandbox.Options{Policy: p, Ask: asker}}
+	if *state != "" {
+		store, err := fsaccess.OpenDir(*state, fsaccess.DirOptions{})
+		if err != nil {
+			return err
+		}
+		o.Box.Sessions = sandbox.FolderStore(store)
+	}
+	d := daemon.Options{Asker: asker, Credential: daemon.NewCredential()}
+	if *model != "" {
+		name, url, ok := strings.Cut(*model, "@")
+		if !ok {
+			return errors.New("-model must be name@https://host/path")
+		}
+		d.Model = provider.OpenAIChat(provider.Options{Key: os.Getenv("BAILEY_KEY"), Model: name, URL: url, Transport: transport{}})
+	}
+	_ = os.Unsetenv("BAILEY_KEY")
+	base, err := os.MkdirTemp("", "bailey-box-")
+	if err == nil {
+		base, err = filepath.EvalSymlinks(base)
+	}
+	if err == nil {
+		err = errors.Join(os.Chmod(base, 0o711), os.Mkdir(filepath.Join(base, "tmp"), 0o711))
+	}
+	if err != nil {
+		return err
+	}
+	l, address, err := listener(*listen, base)
+	if err != nil {
+		return err
+	}
+	// From here on nothing else of the machine can be reached, before any byte of a client is read.
+	if o, err = o.SandboxSelf(filepath.Join(base, "tmp"), *state); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	c, err := computer.New(o)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	s, err := c.Box.NewSession(ctx, sandbox.SessionOptions{Workspace: filepath.Base(*dir)})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	defer s.Close()
+	d.Box, d.Session = c.Box, s
+	handler, err := daemon.New(d)
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, BaseContext: func(net.Listener) context.Context { return ctx }}
+	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
+	line, err := json.Marshal(hello{address, d.Credential, true, c.Notes()})
+	if err == nil {
+		_, err = out.Write(append(line, '\n'))
+	}
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// listener listens for one user alone. The socket's mode lets nobody else connect.
+func listener(on, base string) (net.Listener, string, error) {
+	if on == "" {
+		on = "unix:" + filepath.Join(base, "box.sock")
+	}
+	if path, socket := strings.CutPrefix(on, "unix:"); socket {
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			return nil, "", err
+		}
+		return l, on, os.Chmod(path, 0o600)
+	}
+	host, _, err := net.SplitHostPort(on)
+	if err != nil || !net.ParseIP(host).IsLoopback() {
+		return nil, "", fmt.Errorf("-listen is %q: it must be unix:PATH or an address of loopback with a port", on)
+	}
+	l, err := net.Listen("tcp", on)
+	if err != nil {
+		return nil, "", err
+	}
+	return l, "http://" + l.Addr().String(), nil
+}
+
+// transport sends the requests to the model.
+type transport struct{}
+
+func (transport) Do(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, r.Method, r.URL, bytes.NewReader(r.Body))
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range r.Header {
+		req.Header.Set(k, v)
+	}
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	header := map[string]string{}
+	for k := range resp.Header {
+		header[strings.ToLower(k)] = resp.Header.Get(k)
+	}
+	return &fetch.Response{Status: resp.StatusCode, Header: header, Body: resp.Body}, nil
+}

@@ -1,0 +1,45 @@
+// Package boxtest has what the tests of bailey-box and of the packages below it share. It is for tests only.
+package boxtest
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// Cached runs the tests of m with a folder of compiled programs that is empty at first, and removes it.
+func Cached(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "bailey-cache-")
+	if err == nil {
+		err = os.Setenv("XDG_CACHE_HOME", dir)
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	return m.Run()
+}
+
+// Connect returns a session of MCP with a bailey-box that listens at a socket.
+func Connect(ctx context.Context, socket, credential string) (*sdk.ClientSession, error) {
+	web := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
+	}}
+	return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &sdk.StreamableClientTransport{
+		Endpoint: "http://bailey-box/mcp", HTTPClient: &http.Client{Transport: bearer{web, credential}}, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
+}
+
+type bearer struct {
+	next       http.RoundTripper
+	credential string
+}
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.credential)
+	return b.next.RoundTrip(r)
+}

@@ -1,0 +1,302 @@
+// Package daemon serves a box to one user of the machine, over HTTP on a Unix socket or loopback:
+//
+//	POST /mcp        the Model Context Protocol (streamable HTTP), with the box's tools
+//	POST /chat       {"text": …} runs the model in the daemon's session; the response is a UI message stream
+//	GET  /questions  the questions that wait for an answer
+//	POST /answer     {"id": …, "answers": ["once", "reject", …]}
+//
+// Each request has the credential of this launch, and none comes from a page of another site. The
+// package trusts whoever has the credential to answer questions, and no content of a request.
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailey-go/bailey/mcp"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/uistream"
+)
+
+// Asker keeps questions until a client answers them. Its zero value has no questions.
+type Asker struct {
+	mu   sync.Mutex
+	open map[string]*question
+}
+
+type question struct {
+	prompt sandbox.Prompt
+	answer chan []sandbox.Reply
+}
+
+// Ask waits for the answer of a client.
+func (a *Asker) Ask(ctx context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) {
+	q := &question{p, make(chan []sandbox.Reply, 1)}
+	id := random(8)
+	a.mu.Lock()
+	if a.open == nil {
+		a.open = map[string]*question{}
+	}
+	a.open[id] = q
+	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		delete(a.open, id)
+		a.mu.Unlock()
+	}()
+	select {
+	case r := <-q.answer:
+		return r, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// Shown is a question as a client shows it, see [sandbox.Request].
+type Shown struct {
+	ID       string `json:"id"`
+	Requests []View `json:"requests"`
+}
+
+// View is what the user must see of one request.
+type View struct {
+	Title     string   `json:"title"`
+	Effects   []string `json:"effects"`
+	Risk      string   `json:"risk"`
+	Reason    string   `json:"reason,omitempty"`
+	Diff      string   `json:"diff,omitempty"`
+	Destroys  bool     `json:"destroys,omitempty"`
+	Untrusted bool     `json:"untrusted,omitempty"`
+	Agent     string   `json:"agent,omitempty"`
+	Once      bool     `json:"once,omitempty"`
+}
+
+func (a *Asker) questions() []Shown {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	out := []Shown{}
+	for id, q := range a.open {
+		s := Shown{ID: id}
+		for _, r := range q.prompt.Requests {
+			v := View{Title: r.Title, Risk: string(r.Risk), Reason: r.Reason, Diff: r.Diff, Destroys: r.Destroys, Untrusted: r.Untrusted, Agent: r.Agent, Once: r.Once}
+			for _, e := range r.Effects {
+				v.Effects = append(v.Effects, e.Text)
+			}
+			s.Requests = append(s.Requests, v)
+		}
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(x, y Shown) int { return strings.Compare(x.ID, y.ID) })
+	return out
+}
+
+// reply answers a question. Exactly one valid answer for each request is needed.
+func (a *Asker) reply(id string, answers []policy.Answer) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	q := a.open[id]
+	if q == nil {
+		return protocol.Errorf(protocol.ErrInvalidParams, "answer", id, "there is no such question; it may have been answered or withdrawn")
+	}
+	if len(answers) != len(q.prompt.Requests) {
+		return protocol.Errorf(protocol.ErrInvalidParams, "answer", id, "the question has %d requests and needs as many answers", len(q.prompt.Requests))
+	}
+	var out []sandbox.Reply
+	for _, x := range answers {
+		if !x.Valid() {
+			return protocol.Errorf(protocol.ErrInvalidParams, "answer", id, "the answers are once, session, project, reject and never")
+		}
+		out = append(out, sandbox.Reply{Answer: x})
+	}
+	delete(a.open, id)
+	q.answer <- out
+	return nil
+}
+
+// Options configure a daemon, see [New].
+type Options struct {
+	Box        *sandbox.Box
+	Asker      *Asker
+	Session    *sandbox.Session
+	Model      sandbox.Model // nil serves no /chat
+	Credential string        // see NewCredential
+	Version    int           // of AI SDK, 6 or 7, the default
+
+	off bool // requests need no credential and may come from a page, for a test
+}
+
+// NewCredential returns a credential for one launch.
+func NewCredential() string { return random(32) }
+
+func random(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b) // never fails
+	return hex.EncodeToString(b)
+}
+
+const maxBody = 8 << 20
+
+// New returns the daemon's handler.
+func New(o Options) (http.Handler, error) {
+	if len(o.Credential) < 64 {
+		return nil, errors.New("daemon: Options.Credential is needed: NewCredential returns one")
+	}
+	if o.Box == nil || o.Asker == nil || o.Session == nil {
+		return nil, errors.New("daemon: Options.Box, Asker and Session are needed")
+	}
+	if o.Version == 0 {
+		o.Version = 7
+	}
+	var ids []string
+	for t := range o.Box.Toolset().All() {
+		if !t.Untrusted {
+			ids = append(ids, t.ID)
+		}
+	}
+	server, err := mcp.NewServer(o.Box, mcp.Options{Tools: ids, Session: o.Session, Name: "bailey-box"})
+	if err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	mux.HandleFunc("GET /questions", func(w http.ResponseWriter, r *http.Request) { send(w, o.Asker.questions()) })
+	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
+		var in struct {
+			ID      string          `json:"id"`
+			Answers []policy.Answer `json:"answers"`
+		}
+		if err := receive(r, &in); err == nil {
+			err = o.Asker.reply(in.ID, in.Answers)
+			if err != nil {
+				fail(w, http.StatusConflict, err)
+				return
+			}
+		} else {
+			fail(w, http.StatusBadRequest, err)
+			return
+		}
+		send(w, map[string]bool{"ok": true})
+	})
+	if o.Model != nil {
+		mux.HandleFunc("POST /chat", func(w http.ResponseWriter, r *http.Request) { chat(w, r, o) })
+	}
+	return &guard{o, mux}, nil
+}
+
+// guard lets only requests with the credential through.
+type guard struct {
+	o    Options
+	next http.Handler
+}
+
+func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if !g.o.off {
+		// A page of the user's browser may send requests to loopback. It can't hide where it comes from, and a name
+		// that leads to loopback is not one of these.
+		if r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" || !local(r.Host) {
+			fail(w, http.StatusForbidden, errors.New("a page may not use this daemon"))
+			return
+		}
+		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(g.o.Credential)) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			fail(w, http.StatusUnauthorized, errors.New("the credential of this launch is needed, as Authorization: Bearer …"))
+			return
+		}
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	g.next.ServeHTTP(w, r)
+}
+
+// local reports whether the header Host names loopback itself.
+func local(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return host == "localhost" || host == "bailey-box" || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
+}
+
+func chat(w http.ResponseWriter, r *http.Request, o Options) {
+	var in struct {
+		Text string `json:"text"`
+	}
+	if err := receive(r, &in); err != nil || strings.TrimSpace(in.Text) == "" {
+		fail(w, http.StatusBadRequest, errors.Join(err, errors.New(`the body must be {"text": "…"}`)))
+		return
+	}
+	if o.Session.Status() == sandbox.StatusBusy {
+		fail(w, http.StatusConflict, errors.New("a run is active; wait until it has ended"))
+		return
+	}
+	if _, err := o.Session.Say(r.Context(), in.Text); err != nil {
+		fail(w, http.StatusUnprocessableEntity, err)
+		return
+	}
+	out, err := uistream.NewWriter(flushing{w, http.NewResponseController(w)}, o.Version)
+	if err != nil {
+		fail(w, http.StatusInternalServerError, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set(out.Header())
+	for c, err := range o.Box.Run(r.Context(), o.Session, o.Model, sandbox.RunOptions{Progress: time.Second}) {
+		if err != nil {
+			c = sandbox.Chunk{Type: "error", ErrorText: protocol.Public(err).Message}
+		}
+		if out.Write(c) != nil {
+			return // the client is gone, and the run ends with its context
+		}
+	}
+	_ = out.Close()
+}
+
+// flushing sends each event at once.
+type flushing struct {
+	io.Writer
+	c *http.ResponseController
+}
+
+func (f flushing) Write(p []byte) (int, error) {
+	n, err := f.Writer.Write(p)
+	if err == nil {
+		err = f.c.Flush()
+	}
+	return n, err
+}
+
+func receive(r *http.Request, to any) error {
+	if t, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); t != "application/json" {
+		return errors.New("the content type must be application/json")
+	}
+	d := json.NewDecoder(r.Body)
+	d.DisallowUnknownFields()
+	return d.Decode(to)
+}
+
+func send(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(v)
+}
+
+func fail(w http.ResponseWriter, code int, err error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(map[string]string{"error": err.Error()})
+}

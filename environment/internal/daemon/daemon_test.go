@@ -1,0 +1,192 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/until"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/sandboxtest"
+)
+
+type house struct {
+	url, credential string
+	dir             fsaccess.FS
+	asker           *Asker
+}
+
+func start(t *testing.T, off bool) *house {
+	t.Helper()
+	h := &house{credential: NewCredential(), asker: &Asker{}}
+	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	h.dir = dir
+	if err := dir.WriteFile("a.txt", []byte("hello"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	box, err := sandbox.New(sandbox.Options{FS: dir, Policy: p, Ask: h.asker})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := box.NewSession(t.Context(), sandbox.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	model := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("write", map[string]any{"path": "b.txt", "content": "made"}), sandboxtest.Say("done")}}
+	handler, err := New(Options{Box: box, Asker: h.asker, Session: s, Model: model, Credential: h.credential, off: off})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(handler)
+	t.Cleanup(web.Close)
+	h.url = web.URL
+	return h
+}
+
+func (h *house) do(t *testing.T, method, path, body string, header ...string) (int, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+h.credential)
+	for i := 0; i+1 < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+		} else if header[i+1] == "" {
+			req.Header.Del(header[i])
+		} else {
+			req.Header.Set(header[i], header[i+1])
+		}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, string(b)
+}
+
+// A run is a stream of messages, and its question is answered by another request.
+func TestChat(t *testing.T) {
+	h := start(t, false)
+	type answer struct {
+		code int
+		text string
+	}
+	done := make(chan answer, 1)
+	go func() {
+		code, text := h.do(t, "POST", "/chat", `{"text": "write it"}`)
+		done <- answer{code, text}
+	}()
+	var list []Shown
+	until.True(t, "the question", func() bool {
+		_, text := h.do(t, "GET", "/questions", "")
+		return json.Unmarshal([]byte(text), &list) == nil && len(list) == 1
+	})
+	if len(list[0].Requests) != 1 || !strings.Contains(list[0].Requests[0].Title, "b.txt") {
+		t.Errorf("%+v", list)
+	}
+	for _, bad := range []string{`{"id": "x", "answers": ["once"]}`, `{"id": "` + list[0].ID + `", "answers": []}`, `{"id": "` + list[0].ID + `", "answers": ["yes"]}`} {
+		if code, text := h.do(t, "POST", "/answer", bad); code != http.StatusConflict {
+			t.Errorf("%s: %d %s", bad, code, text)
+		}
+	}
+	if code, text := h.do(t, "POST", "/answer", `{"id": "`+list[0].ID+`", "answers": ["once"]}`); code != 200 {
+		t.Errorf("%d %s", code, text)
+	}
+	a := <-done
+	if a.code != 200 || !strings.Contains(a.text, `"tool-output-available"`) || !strings.HasSuffix(a.text, "data: [DONE]\n\n") {
+		t.Errorf("%d %s", a.code, a.text)
+	}
+	if data, err := h.dir.ReadFile("b.txt"); err != nil || string(data) != "made" {
+		t.Errorf("%q %v", data, err)
+	}
+}
+
+type bearer struct{ credential string }
+
+func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+b.credential)
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func TestMCP(t *testing.T) {
+	h := start(t, false)
+	connect := func(credential string) (*sdk.ClientSession, error) {
+		return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: bearer{credential}}, MaxRetries: -1}, nil)
+	}
+	client, err := connect(h.credential)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	res, err := client.CallTool(t.Context(), &sdk.CallToolParams{Name: "read", Arguments: map[string]any{"path": "a.txt"}})
+	if err != nil || res.IsError || !strings.Contains(res.Content[0].(*sdk.TextContent).Text, "hello") {
+		t.Errorf("%+v %v", res, err)
+	}
+	if _, err := connect(NewCredential()); err == nil {
+		t.Error("another launch's credential was accepted")
+	}
+}
+
+func TestAttackDaemon(t *testing.T) {
+	count := attack.Start(t, "machine")
+	h, open := start(t, false), start(t, true)
+	for _, a := range []struct {
+		name   string
+		header []string
+	}{
+		{"no credential", []string{"Authorization", ""}},
+		{"a wrong credential", []string{"Authorization", "Bearer " + strings.Repeat("0", 64)}},
+		{"a part of a credential", []string{"Authorization", "Bearer " + h.credential[:63]}},
+		{"another scheme", []string{"Authorization", "Basic " + h.credential}},
+		{"a page", []string{"Origin", "https://evil.example"}},
+		{"a page of loopback", []string{"Origin", "http://127.0.0.1:8080"}},
+		{"a page's request without an origin", []string{"Sec-Fetch-Site", "cross-site"}},
+		{"a name that leads to loopback", []string{"Host", "evil.example"}},
+	} {
+		code, _ := h.do(t, "GET", "/questions", "", a.header...)
+		count.Try(a.name, code == 200)
+		code, _ = open.do(t, "GET", "/questions", "", a.header...)
+		count.Off(a.name, code == 200)
+	}
+	// A form can't send JSON, and text is not taken for it.
+	code, _ := h.do(t, "POST", "/answer", `{"id": "x", "answers": ["once"]}`, "Content-Type", "text/plain")
+	count.Try("a body of another type", code == 200 || code == http.StatusConflict)
+	// A body has a limit.
+	code, _ = h.do(t, "POST", "/chat", `{"text": "`+strings.Repeat("x", maxBody)+`"}`)
+	count.Try("a long body", code == 200)
+}
+
+func TestAskerEndsWithItsContext(t *testing.T) {
+	a := &Asker{}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { _, err := a.Ask(ctx, sandbox.Prompt{}); done <- err }()
+	until.True(t, "the question", func() bool { return len(a.questions()) == 1 })
+	cancel()
+	if err := <-done; err == nil || len(a.questions()) != 0 {
+		t.Errorf("%v, %v", err, a.questions())
+	}
+}

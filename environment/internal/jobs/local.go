@@ -1,0 +1,330 @@
+package jobs
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+
+	"github.com/bailey-go/bailey/environment/internal/confine"
+)
+
+// A Provider creates jobs.
+type Provider interface {
+	// Create returns a job of the given name, with the folder of its last snapshot, or an empty one. Two
+	// jobs of a name may run, but only one of them can store the next message.
+	Create(ctx context.Context, name string) (*Job, error)
+	// Close throws all jobs away.
+	Close() error
+}
+
+// Options configure a [Local]. Box, Dir and Store are required.
+type Options struct {
+	// Box is the command of bailey-box with its arguments, but for -dir. They are the same for all jobs.
+	Box []string
+	// Dir is a folder for the folders of jobs, which other users can enter.
+	Dir   string
+	Store Store
+	// Warm is the number of jobs that wait for a name. The default is 4.
+	Warm int
+	// Memory, Processes (with threads) and CPU (in thousandths of a processor) limit all processes of a job
+	// together, and Disk the bytes of its folder. Where this user can't set them, Notes says so.
+	Memory, Processes, CPU, Disk int64 // 2 GiB, 512, 1000, 512 MiB
+}
+
+// Local runs jobs as processes of this machine.
+type Local struct {
+	o     Options
+	notes []string
+	warm  chan *Job
+	jobs  sync.WaitGroup
+	ctx   context.Context
+	end   context.CancelFunc
+
+	mu  sync.Mutex
+	all map[*Job]bool
+	err error // why no further job could be started
+}
+
+var _ Provider = (*Local)(nil)
+
+// NewLocal returns a provider, which begins to start its waiting jobs.
+func NewLocal(o Options) (*Local, error) {
+	if len(o.Box) == 0 || o.Dir == "" || o.Store == nil {
+		return nil, errors.New("jobs: Options: Box, Dir and Store are needed")
+	}
+	for _, l := range []struct {
+		name               string
+		value              *int64
+		usual, least, most int64
+	}{
+		{"Memory", &o.Memory, 2 << 30, 64 << 20, 1 << 40},
+		{"Processes", &o.Processes, 512, 32, 100_000},
+		{"CPU", &o.CPU, 1000, 10, 1_000_000},
+		{"Disk", &o.Disk, 512 << 20, 1 << 20, 1 << 40},
+	} {
+		if *l.value == 0 {
+			*l.value = l.usual
+		}
+		if *l.value < l.least || *l.value > l.most {
+			return nil, fmt.Errorf("jobs: Options.%s is %d; want %d to %d, or 0 for %d", l.name, *l.value, l.least, l.most, l.usual)
+		}
+	}
+	if o.Warm == 0 {
+		o.Warm = 4
+	}
+	if o.Warm < 1 || o.Warm > 1000 {
+		return nil, fmt.Errorf("jobs: Options.Warm is %d; want 1 to 1000, or 0 for 4", o.Warm)
+	}
+	dir, err := filepath.EvalSymlinks(o.Dir)
+	if err != nil {
+		return nil, fmt.Errorf("jobs: Options.Dir: %w", err)
+	}
+	o.Dir = dir
+	l := &Local{o: o, warm: make(chan *Job, o.Warm-1), all: map[*Job]bool{}}
+	l.ctx, l.end = context.WithCancel(context.Background())
+	if err := confine.Groups(); err != nil {
+		l.notes = append(l.notes, err.Error())
+	}
+	l.jobs.Go(l.fill)
+	return l, nil
+}
+
+// Notes returns the limits that this machine does not have, a sentence for each.
+func (l *Local) Notes() []string { return l.notes }
+
+// fill keeps jobs waiting. One of them is in its hand while the channel is full.
+func (l *Local) fill() {
+	defer close(l.warm)
+	for l.ctx.Err() == nil {
+		j, err := l.start()
+		if err != nil {
+			l.mu.Lock()
+			l.err = err
+			l.mu.Unlock()
+			return
+		}
+		select {
+		case l.warm <- j:
+		case <-j.ended: // it died while it waited
+			_ = j.Close()
+		case <-l.ctx.Done():
+		}
+	}
+}
+
+// Job is a running bailey-box with a folder of its own.
+type Job struct {
+	Name       string
+	Dir        string // its folder
+	Address    string // of bailey-box
+	Credential string
+	// Last is the message after which the folder was restored, with N 0 if there was none. What the job that
+	// died did for it is gone. It is not sent again: that is for the user to decide.
+	Last Entry
+
+	l      *Local
+	base   string
+	root   *os.Root
+	cmd    *exec.Cmd
+	group  *confine.Group
+	disk   func() error
+	ended  chan struct{}
+	thrown func() error
+
+	mu   sync.Mutex
+	next int
+}
+
+// gate starts bailey-box when the process is in its group.
+const gate = `read -r go && exec "$@"`
+
+func (l *Local) start() (_ *Job, err error) {
+	base, err := os.MkdirTemp(l.o.Dir, "job-")
+	if err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	j := &Job{l: l, base: base, Dir: filepath.Join(base, "folder"), ended: make(chan struct{})}
+	j.thrown = sync.OnceValue(j.throw)
+	l.mu.Lock()
+	l.all[j] = true
+	l.mu.Unlock()
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("jobs: a job could not be started: %w", err), j.Close())
+		}
+	}()
+	if err := errors.Join(os.Chmod(base, 0o711), os.Mkdir(j.Dir, 0o700), os.Mkdir(filepath.Join(base, "tmp"), 0o711)); err != nil {
+		close(j.ended)
+		return nil, err
+	}
+	if release, err := confine.Disk(base, l.o.Disk, 2*maxFiles); err == nil {
+		j.disk = release
+		if err := errors.Join(os.Chmod(base, 0o711), os.Mkdir(j.Dir, 0o700), os.Mkdir(filepath.Join(base, "tmp"), 0o711)); err != nil {
+			close(j.ended)
+			return nil, err
+		}
+	}
+	if j.root, err = os.OpenRoot(j.Dir); err != nil {
+		close(j.ended)
+		return nil, err
+	}
+	j.cmd = exec.Command("/bin/sh", append(append([]string{"-c", gate, "sh"}, l.o.Box...), "-dir", j.Dir)...)
+	// A job has none of this process's variables.
+	j.cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + j.Dir, "TMPDIR=" + filepath.Join(base, "tmp")}
+	in, err := j.cmd.StdinPipe()
+	if err != nil {
+		close(j.ended)
+		return nil, err
+	}
+	out, err := j.cmd.StdoutPipe()
+	if err == nil {
+		err = j.cmd.Start()
+	}
+	if err != nil {
+		close(j.ended)
+		return nil, err
+	}
+	if j.group, err = confine.NewGroup("job", l.o.Memory, l.o.Processes, l.o.CPU); err == nil {
+		err = j.group.Add(j.cmd.Process.Pid)
+	} else if confine.Groups() != nil {
+		err = nil // Notes says so
+	}
+	said := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(out).ReadString('\n')
+		said <- line
+		_, _ = io.Copy(io.Discard, out)
+		_ = j.cmd.Wait()
+		close(j.ended)
+	}()
+	if err == nil {
+		_, err = io.WriteString(in, "go\n")
+	}
+	if err != nil {
+		_ = j.cmd.Process.Kill()
+		return nil, err
+	}
+	var hello struct{ Address, Credential string }
+	select {
+	case line := <-said:
+		if json.Unmarshal([]byte(line), &hello) != nil || hello.Credential == "" {
+			_ = j.cmd.Process.Kill()
+			return nil, fmt.Errorf("%s did not start: it said %q", l.o.Box[0], line)
+		}
+	case <-l.ctx.Done():
+		_ = j.cmd.Process.Kill()
+		return nil, l.ctx.Err()
+	}
+	j.Address, j.Credential = hello.Address, hello.Credential
+	return j, nil
+}
+
+// Create implements [Provider].
+func (l *Local) Create(ctx context.Context, name string) (*Job, error) {
+	list, err := l.o.Store.Entries(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		var j *Job
+		select {
+		case j = <-l.warm:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+		if j == nil {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			return nil, errors.Join(errors.New("jobs: the provider was closed, or can't start jobs"), l.err)
+		}
+		select {
+		case <-j.ended: // it died while it waited
+			_ = j.Close()
+			continue
+		default:
+		}
+		j.Name, j.next = name, len(list)+1
+		if len(list) > 0 {
+			j.Last = list[len(list)-1]
+			if err := Restore(ctx, l.o.Store, j.Last.Tree, j.root); err != nil {
+				return nil, errors.Join(err, j.Close())
+			}
+		}
+		return j, nil
+	}
+}
+
+// Say stores a snapshot of the folder and the message, before the caller sends the message to the job. If
+// another job of the name has stored one in the meantime, the error wraps [ErrConflict], and this job is to
+// be closed.
+func (j *Job) Say(ctx context.Context, message string) (Entry, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	select {
+	case <-j.ended:
+		return Entry{}, errors.New("jobs: the job has ended: create it again")
+	default:
+	}
+	tree, err := Save(ctx, j.l.o.Store, j.root)
+	if err != nil {
+		return Entry{}, err
+	}
+	e := Entry{N: j.next, Message: message, Tree: tree}
+	if err := j.l.o.Store.Append(ctx, j.Name, e); err != nil {
+		return Entry{}, err
+	}
+	j.next++
+	return e, nil
+}
+
+// Ended is closed when the job has ended, by itself or not.
+func (j *Job) Ended() <-chan struct{} { return j.ended }
+
+// Close ends the job and all that it started, and removes its folder.
+func (j *Job) Close() error { return j.thrown() }
+
+func (j *Job) throw() error {
+	var errs []error
+	if j.cmd != nil && j.cmd.Process != nil {
+		_ = j.cmd.Process.Kill()
+	}
+	errs = append(errs, j.group.Close())
+	<-j.ended
+	if j.root != nil {
+		errs = append(errs, j.root.Close())
+	}
+	if j.disk != nil {
+		errs = append(errs, j.disk())
+	}
+	errs = append(errs, os.RemoveAll(j.base))
+	j.l.mu.Lock()
+	delete(j.l.all, j)
+	j.l.mu.Unlock()
+	return errors.Join(errs...)
+}
+
+// Close implements [Provider].
+func (l *Local) Close() error {
+	l.end()
+	l.jobs.Wait()
+	l.mu.Lock()
+	var list []*Job
+	for j := range l.all {
+		list = append(list, j)
+	}
+	l.mu.Unlock()
+	errs := make([]error, len(list))
+	var all sync.WaitGroup
+	for i, j := range list {
+		all.Go(func() { errs[i] = j.Close() })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}

@@ -1,0 +1,370 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/bailey-go/bailey/environment/internal/boxtest"
+	"github.com/bailey-go/bailey/environment/internal/confine"
+	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/until"
+)
+
+const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["bash", "perl"], "stream.send": true}, "rules": [{"permission": "*", "action": "allow"}]}`
+
+// program builds bailey-box once, into a folder that TestMain removes.
+var program = sync.OnceValues(func() (string, error) {
+	box := filepath.Join(programDir, "bailey-box")
+	out, err := exec.Command("go", "build", "-o", box, "../../cmd/bailey-box").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return box, err
+})
+
+var programDir string
+
+func TestMain(m *testing.M) {
+	var err error
+	if programDir, err = os.MkdirTemp("/tmp", "jobs-box-"); err == nil {
+		err = os.Chmod(programDir, 0o711)
+	}
+	if err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	os.RemoveAll(programDir)
+	os.Exit(code)
+}
+
+// provider returns a provider of real boxes.
+func provider(t testing.TB, warm int, change func(*Options)) (*Local, Store) {
+	t.Helper()
+	if err := confine.Supported(); err != nil {
+		t.Skipf("NOT TESTED: %v", err)
+	}
+	dir, err := os.MkdirTemp("/tmp", "jobs-")
+	if err == nil {
+		err = os.Chmod(dir, 0o711)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	file := filepath.Join(dir, "policy.json")
+	box, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Folder(filepath.Join(dir, "store"))
+	if err = errors.Join(err, os.WriteFile(file, []byte(pol), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Box: []string{box, "-policy", file, "-cache", "none"}, Dir: dir, Store: s, Warm: warm}
+	if change != nil {
+		change(&o)
+	}
+	l, err := NewLocal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, "job-*")); len(left) > 0 {
+			t.Errorf("%q are left", left)
+		}
+	})
+	return l, s
+}
+
+// client returns a function that calls a tool of the job's box.
+func client(ctx context.Context, j *Job) (func(tool string, args map[string]any) (string, error), error) {
+	c, err := boxtest.Connect(ctx, strings.TrimPrefix(j.Address, "unix:"), j.Credential)
+	if err != nil {
+		return nil, err
+	}
+	return func(tool string, args map[string]any) (string, error) {
+		res, err := c.CallTool(ctx, &sdk.CallToolParams{Name: tool, Arguments: args})
+		if err != nil {
+			return "", err
+		}
+		text := res.Content[0].(*sdk.TextContent).Text
+		if res.IsError {
+			return "", errors.New(text)
+		}
+		return text, nil
+	}, nil
+}
+
+// Jobs are killed at random, in 30 % of all steps. Each is created again from its last snapshot. At its end
+// each has all of its messages, in order, and the files of all of them.
+func TestKilledJobs(t *testing.T) {
+	const messages = 4
+	number := 200
+	if testing.Short() {
+		number = 6
+	}
+	l, s := provider(t, 4, nil)
+	var mu sync.Mutex
+	var starts []time.Duration
+	kills := 0
+	one := func(name string, random *rand.Rand) error {
+		var j *Job
+		var call func(string, map[string]any) (string, error)
+		defer func() {
+			if j != nil {
+				_ = j.Close()
+			}
+		}()
+		create := func() (err error) {
+			if j != nil {
+				if err := j.Close(); err != nil {
+					return err
+				}
+			}
+			began := time.Now()
+			if j, err = l.Create(t.Context(), name); err != nil {
+				return err
+			}
+			took := time.Since(began)
+			mu.Lock()
+			starts = append(starts, took)
+			mu.Unlock()
+			call, err = client(t.Context(), j)
+			return err
+		}
+		if err := create(); err != nil {
+			return err
+		}
+		for n := 1; n <= messages; n++ {
+			kill := random.IntN(100) < 30
+			text := fmt.Sprintf("message %d of %s", n, name)
+			if _, err := j.Say(t.Context(), text); err != nil {
+				return err
+			}
+			for {
+				ended := make(chan error, 1)
+				go func() {
+					_, err := call("write", map[string]any{"path": fmt.Sprintf("%d.txt", n), "content": text})
+					ended <- err
+				}()
+				if kill {
+					_ = j.cmd.Process.Kill() // at any point of the call
+				}
+				err := <-ended
+				if !kill {
+					if err != nil {
+						return err
+					}
+					break
+				}
+				kill = false
+				mu.Lock()
+				kills++
+				mu.Unlock()
+				<-j.Ended()
+				if err := create(); err != nil {
+					return err
+				}
+				// The message was stored before the job heard of it, and the folder is that of before it.
+				if j.Last.N != n || j.Last.Message != text {
+					return fmt.Errorf("after message %d the last one is %+v", n, j.Last)
+				}
+				if _, err := os.Stat(filepath.Join(j.Dir, fmt.Sprintf("%d.txt", n))); !errors.Is(err, os.ErrNotExist) {
+					return fmt.Errorf("the folder is not that of before message %d: %v", n, err)
+				}
+			}
+		}
+		list, err := s.Entries(t.Context(), name)
+		if err != nil || len(list) != messages {
+			return fmt.Errorf("%d messages, want %d: %v", len(list), messages, err)
+		}
+		for i, e := range list {
+			data, err := os.ReadFile(filepath.Join(j.Dir, fmt.Sprintf("%d.txt", i+1)))
+			if want := fmt.Sprintf("message %d of %s", i+1, name); err != nil || e.Message != want || string(data) != want {
+				return fmt.Errorf("message %d: %q, file %q, %v", i+1, e.Message, data, err)
+			}
+		}
+		return nil
+	}
+	names := make(chan int)
+	var all sync.WaitGroup
+	for range 3 {
+		all.Go(func() {
+			for i := range names {
+				if err := one(fmt.Sprintf("job-%d", i), rand.New(rand.NewPCG(1, uint64(i)))); err != nil {
+					t.Errorf("job %d: %v", i, err)
+				}
+			}
+		})
+	}
+	for i := range number {
+		names <- i
+	}
+	close(names)
+	all.Wait()
+	if kills == 0 {
+		t.Error("no job was killed")
+	}
+	slices.Sort(starts)
+	if len(starts) > 0 {
+		t.Logf("%d jobs, %d kills, %d starts: p50 %s, p95 %s", number, kills, len(starts), starts[len(starts)/2], starts[len(starts)*95/100])
+	}
+}
+
+// Of two jobs of a name, one stores the next message.
+func TestTwoJobsOfAName(t *testing.T) {
+	l, _ := provider(t, 2, nil)
+	a, err := l.Create(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := l.Create(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Say(t.Context(), "first"); err != nil {
+		t.Error(err)
+	}
+	if _, err := b.Say(t.Context(), "second"); !errors.Is(err, ErrConflict) {
+		t.Errorf("%v", err)
+	}
+	if err := a.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := a.Say(t.Context(), "third"); err == nil {
+		t.Error("a job that has ended stored a message")
+	}
+}
+
+// A job takes the disk, the memory or the processes of the machine, or reads what is another's.
+func TestAttackJob(t *testing.T) {
+	count := attack.Start(t, "machine")
+	if os.Geteuid() != 0 || confine.Groups() != nil {
+		t.Skip("NOT TESTED: limits of a job need root and control groups")
+	}
+	perl := func(code string) map[string]any {
+		return map[string]any{"command": "perl", "args": []any{"-e", code}, "read": []any{"."}, "write": []any{"."}}
+	}
+	if _, err := exec.LookPath("perl"); err != nil {
+		t.Skip("NOT TESTED: perl is not installed")
+	}
+	for _, a := range []struct {
+		name string
+		args map[string]any
+		on   func(*Options) // the limit, below what the attack needs
+	}{
+		{"it fills the disk", perl(`open(F, ">large") or exit 1; print F "x" x (3 << 20) or exit 1; close F or exit 1; print "done"`), func(o *Options) { o.Disk = 2 << 20 }},
+		{"it takes the memory", perl(`my $x = "x" x (400 << 20); print "done"`), func(o *Options) { o.Memory = 192 << 20 }},
+		{"it takes the processes", perl(`my $n = 0; for (1 .. 40) { my $p = fork; exit 1 unless defined $p; if (!$p) { sleep 1000; exit } push @p, $p } kill 9, @p; print "done"`), func(o *Options) { o.Processes = 32 }},
+	} {
+		try := func(change func(*Options)) (string, bool) {
+			l, _ := provider(t, 1, change)
+			j, err := l.Create(t.Context(), "a")
+			if err != nil {
+				t.Fatal(err)
+			}
+			call, err := client(t.Context(), j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := call("tool_run", a.args)
+			return fmt.Sprint(text, err), err == nil && strings.Contains(text, "done")
+		}
+		said, ok := try(a.on)
+		count.Try(a.name+": "+said, ok)
+		said, ok = try(nil)
+		count.Off(a.name, ok)
+		if !ok {
+			t.Errorf("%s: without its limit it did not succeed: %s", a.name, said)
+		}
+	}
+	// Another job's folder, the store and the variables of the provider.
+	t.Setenv("BAILEY_SECRET", "secret-of-the-provider")
+	l, s := provider(t, 2, nil)
+	other, err := l.Create(t.Context(), "other")
+	if err == nil {
+		err = other.root.WriteFile("key", []byte("secret-of-another"), 0o644)
+	}
+	if err == nil {
+		_, err = other.Say(t.Context(), "store it")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := l.Create(t.Context(), "thief")
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := client(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{filepath.Join(other.Dir, "key"), filepath.Join(string(s.(folder)), "jobs", "other", "1.json"), fmt.Sprintf("/proc/%d/environ", other.cmd.Process.Pid), fmt.Sprintf("/proc/%d/environ", os.Getpid()), "/proc/self/environ"} {
+		text, err := call("tool_run", perl(`open(F, "`+path+`"); print <F>; print "[@{[%ENV]}]"`))
+		count.Try(path+": "+text, strings.Contains(text, "secret-of") || strings.Contains(text, "store it"))
+		if err != nil {
+			t.Errorf("the attack did not run: %v", err)
+		}
+		text, _ = call("read", map[string]any{"path": path})
+		count.Try(path+" by read: "+text, strings.Contains(text, "secret-of") || strings.Contains(text, "store it"))
+	}
+}
+
+// The start of a job from a pool that is full.
+func BenchmarkCreate(b *testing.B) {
+	l, _ := provider(b, 8, nil)
+	var took []time.Duration
+	for i := range b.N {
+		until.True(b, "the pool is full", func() bool { return len(l.warm) == cap(l.warm) })
+		began := time.Now()
+		j, err := l.Create(b.Context(), fmt.Sprint("job-", i))
+		if err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+		if err := j.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2])/1e6, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*95/100])/1e6, "p95-ms")
+}
+
+// A job changes its folder while it is read: a file grows, or becomes one that nobody writes to.
+func TestContent(t *testing.T) {
+	dir := t.TempDir()
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "a"), []byte("abc"), 0o640), syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for room, fits := range map[int64]bool{2: false, 3: true, 4: true} {
+		data, mode, err := content(root, "a", room)
+		if (err == nil) != fits || fits && (string(data) != "abc" || mode != 0o640) {
+			t.Errorf("3 bytes in a room of %d: %q %v %v", room, data, mode, err)
+		}
+	}
+	if data, mode, err := content(root, "fifo", 10); err != nil || mode.IsRegular() || len(data) > 0 {
+		t.Errorf("a pipe: %q %v %v", data, mode, err)
+	}
+}

@@ -1,0 +1,172 @@
+// Package jobs runs jobs on this machine: each has a folder of its own and a bailey-box in it, is created
+// from a pool of waiting ones, fed from a snapshot, and thrown away. What must outlive a job is in a [Store]
+// outside of it: its messages, and a snapshot of its folder from before each of them. A job that died is
+// created again from the last one.
+//
+// The package trusts bailey-box's program and the store. It trusts no job: a job has limits, and what it left
+// in its folder is read without following links.
+package jobs
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+)
+
+// Entry is a message of the user to a job.
+type Entry struct {
+	N       int    `json:"n"` // from 1
+	Message string `json:"message"`
+	Tree    string `json:"tree"` // the snapshot of the folder from before the message
+}
+
+// A Store keeps what outlives a job. It is safe for concurrent use by several processes.
+type Store interface {
+	// Put stores a content and returns its SHA-256 in hex, by which Get returns it. Equal ones are stored once.
+	Put(ctx context.Context, data []byte) (sum string, err error)
+	// Get returns a content. A damaged one is an error, and that of a missing one wraps [fs.ErrNotExist].
+	Get(ctx context.Context, sum string) ([]byte, error)
+	// Append stores the next entry of a job. If there is an entry of this number, nothing is stored and the
+	// error wraps [ErrConflict]. If the one before it is missing, it is an error too.
+	Append(ctx context.Context, job string, e Entry) error
+	// Entries returns the entries of a job in order. A job without any has none.
+	Entries(ctx context.Context, job string) ([]Entry, error)
+}
+
+// ErrConflict is the error of an entry that somebody else stored first.
+var ErrConflict = errors.New("jobs: another one stored this entry first: read the entries again")
+
+var (
+	jobName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
+	sumName = regexp.MustCompile(`^[0-9a-f]{64}$`)
+)
+
+func checkEntry(job string, e Entry) error {
+	if !jobName.MatchString(job) {
+		return fmt.Errorf("jobs: %q is no name of a job: it needs 1 to 64 lower-case letters, digits and hyphens", job)
+	}
+	if e.N < 1 || e.N > 1_000_000 || !sumName.MatchString(e.Tree) {
+		return fmt.Errorf("jobs: entry %d of %s: the number must be 1 to 1,000,000, and the tree a SHA-256 in hex", e.N, job)
+	}
+	return nil
+}
+
+// Folder returns a store in a folder.
+func Folder(dir string) (Store, error) {
+	for _, d := range []string{"content", "jobs"} {
+		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
+			return nil, fmt.Errorf("jobs: %w", err)
+		}
+	}
+	return folder(dir), nil
+}
+
+type folder string
+
+func (f folder) at(sum string) string { return filepath.Join(string(f), "content", sum[:2], sum) }
+
+// write writes a file whole or not at all. It is an error that wraps fs.ErrExist if there is one of the name.
+func write(name string, data []byte) error {
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	t, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(t.Name())
+	_, err = t.Write(data)
+	if err == nil {
+		err = t.Sync()
+	}
+	if err = errors.Join(err, t.Close()); err != nil {
+		return err
+	}
+	return os.Link(t.Name(), name) // unlike a move, it replaces nothing
+}
+
+func (f folder) Put(_ context.Context, data []byte) (string, error) {
+	h := sha256.Sum256(data)
+	sum := hex.EncodeToString(h[:])
+	old, err := os.ReadFile(f.at(sum))
+	if err == nil && bytes.Equal(old, data) {
+		return sum, nil
+	}
+	if err == nil { // a damaged one
+		if err := os.Remove(f.at(sum)); err != nil {
+			return "", err
+		}
+	}
+	if err := write(f.at(sum), data); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	return sum, nil
+}
+
+func (f folder) Get(_ context.Context, sum string) ([]byte, error) {
+	if !sumName.MatchString(sum) {
+		return nil, fmt.Errorf("jobs: %q is no SHA-256 in hex", sum)
+	}
+	data, err := os.ReadFile(f.at(sum))
+	if err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	if h := sha256.Sum256(data); hex.EncodeToString(h[:]) != sum {
+		return nil, fmt.Errorf("jobs: the content %s is damaged", sum)
+	}
+	return data, nil
+}
+
+func (f folder) entry(job string, n int) string {
+	return filepath.Join(string(f), "jobs", job, strconv.Itoa(n)+".json")
+}
+
+func (f folder) Append(_ context.Context, job string, e Entry) error {
+	if err := checkEntry(job, e); err != nil {
+		return err
+	}
+	if e.N > 1 {
+		if _, err := os.Stat(f.entry(job, e.N-1)); err != nil {
+			return fmt.Errorf("jobs: entry %d of %s: the one before it is missing: %w", e.N, job, err)
+		}
+	}
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	err = write(f.entry(job, e.N), data)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w (entry %d of %s)", ErrConflict, e.N, job)
+	}
+	return err
+}
+
+func (f folder) Entries(_ context.Context, job string) (out []Entry, err error) {
+	if !jobName.MatchString(job) {
+		return nil, fmt.Errorf("jobs: %q is no name of a job", job)
+	}
+	for n := 1; ; n++ {
+		data, err := os.ReadFile(f.entry(job, n))
+		if errors.Is(err, fs.ErrNotExist) {
+			return out, nil
+		}
+		var e Entry
+		if err == nil {
+			err = json.Unmarshal(data, &e)
+		}
+		if err != nil || e.N != n {
+			return nil, fmt.Errorf("jobs: entry %d of %s is damaged: %v", n, job, err)
+		}
+		out = append(out, e)
+	}
+}

@@ -1,0 +1,179 @@
+package jobs
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// conform holds a store to what Store says. again opens the same store a second time, as another process does.
+func conform(t *testing.T, open func() (s Store, again func() Store)) {
+	ctx := t.Context()
+	tree := strings.Repeat("a", 64)
+	t.Run("content", func(t *testing.T) {
+		s, again := open()
+		for _, text := range []string{"", "a", strings.Repeat("long", 1<<18), "\x00\xff"} {
+			sum, err := s.Put(ctx, []byte(text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if second, err := s.Put(ctx, []byte(text)); err != nil || second != sum {
+				t.Errorf("%v %s %s", err, second, sum)
+			}
+			if got, err := again().Get(ctx, sum); err != nil || string(got) != text {
+				t.Errorf("%d bytes of %d: %v", len(got), len(text), err)
+			}
+		}
+		if _, err := s.Get(ctx, tree); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a missing content: %v", err)
+		}
+		for _, bad := range []string{"", "../a", strings.Repeat("A", 64), strings.Repeat("a", 63)} {
+			if _, err := s.Get(ctx, bad); err == nil || errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("the sum %q: %v", bad, err)
+			}
+		}
+	})
+	t.Run("entries", func(t *testing.T) {
+		s, again := open()
+		if list, err := s.Entries(ctx, "none"); err != nil || len(list) > 0 {
+			t.Errorf("%v %v", list, err)
+		}
+		for n := 1; n <= 12; n++ {
+			if err := s.Append(ctx, "a", Entry{n, fmt.Sprint("text ", n), tree}); err != nil {
+				t.Fatal(err)
+			}
+			if err := again().Append(ctx, "a", Entry{n, "other", tree}); !errors.Is(err, ErrConflict) {
+				t.Errorf("a second entry %d: %v", n, err)
+			}
+		}
+		if err := s.Append(ctx, "a", Entry{14, "", tree}); err == nil || errors.Is(err, ErrConflict) {
+			t.Errorf("a gap: %v", err)
+		}
+		list, err := again().Entries(ctx, "a")
+		if err != nil || len(list) != 12 || list[11] != (Entry{12, "text 12", tree}) || list[1].Message != "text 2" {
+			t.Errorf("%v %v", list, err)
+		}
+		for _, bad := range []Entry{{0, "", tree}, {-1, "", tree}, {1_000_001, "", tree}, {13, "", ""}, {13, "", "../x"}} {
+			if err := s.Append(ctx, "a", bad); err == nil {
+				t.Errorf("%+v was stored", bad)
+			}
+		}
+		for _, bad := range []string{"", "..", "a/b", "A", "-a", strings.Repeat("a", 65)} {
+			if err := s.Append(ctx, bad, Entry{1, "", tree}); err == nil {
+				t.Errorf("the job %q was stored", bad)
+			}
+		}
+	})
+	t.Run("one of many is first", func(t *testing.T) {
+		s, again := open()
+		for n := 1; n <= 5; n++ {
+			errs := make([]error, 8)
+			var all sync.WaitGroup
+			for i := range errs {
+				all.Go(func() {
+					at := s
+					if i%2 > 0 {
+						at = again()
+					}
+					errs[i] = at.Append(ctx, "b", Entry{n, fmt.Sprint(i), tree})
+				})
+			}
+			all.Wait()
+			first := -1
+			for i, err := range errs {
+				if err == nil && first < 0 {
+					first = i
+				} else if !errors.Is(err, ErrConflict) {
+					t.Errorf("writer %d: %v; %d was first", i, err, first)
+				}
+			}
+			if list, err := s.Entries(ctx, "b"); err != nil || len(list) != n || list[n-1].Message != fmt.Sprint(first) {
+				t.Errorf("%v %v; %d was first", list, err, first)
+			}
+		}
+	})
+}
+
+func TestFolder(t *testing.T) {
+	open := func(dir string) Store {
+		s, err := Folder(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	conform(t, func() (Store, func() Store) {
+		dir := t.TempDir()
+		return open(dir), func() Store { return open(dir) }
+	})
+	// A damaged content is an error, and stored again.
+	dir := t.TempDir()
+	s := open(dir)
+	sum, err := s.Put(t.Context(), []byte("text"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "content", sum[:2], sum), []byte("tex"), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := s.Get(t.Context(), sum); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%q %v", data, err)
+	}
+	if _, err := s.Put(t.Context(), []byte("text")); err != nil {
+		t.Error(err)
+	}
+	if data, err := s.Get(t.Context(), sum); err != nil || string(data) != "text" {
+		t.Errorf("%q %v", data, err)
+	}
+}
+
+func TestTree(t *testing.T) {
+	s, err := Folder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := func() *os.Root {
+		r, err := os.OpenRoot(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { r.Close() })
+		return r
+	}
+	a, b := root(), root()
+	err = errors.Join(a.MkdirAll("d/e", 0o755), a.WriteFile("d/e/x", []byte("same"), 0o755), a.WriteFile("y", []byte("same"), 0o600), a.Symlink("/etc/passwd", "link"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := Save(t.Context(), s, a)
+	if err == nil {
+		err = Restore(t.Context(), s, sum, b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := Save(t.Context(), s, b); err != nil || again != sum {
+		t.Errorf("the restored folder is another one: %v", err)
+	}
+	if fi, err := b.Stat("d/e/x"); err != nil || fi.Mode().Perm() != 0o755 {
+		t.Errorf("%v %v", fi, err)
+	}
+	if _, err := b.Lstat("link"); err == nil {
+		t.Error("a link was part of the snapshot")
+	}
+	// A store that lies leads nowhere else.
+	for _, bad := range []string{`[{"path":"../x","mode":420,"sum":"` + sum + `"}]`, `[{"path":"/x","mode":420}]`, `[{"path":".","mode":420}]`, `[{"path":"x","mode":2147484141}]`, `{`} {
+		tree, err := s.Put(t.Context(), []byte(bad))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := Restore(t.Context(), s, tree, root()); err == nil {
+			t.Errorf("%s was restored", bad)
+		}
+	}
+}
