@@ -4,9 +4,10 @@
 // that the policy lets it read, and asks before it changes any. The user can undo each change.
 //
 // This folder makes the parts of the page, and connects them. Each part is a package of its own:
-// workspace has the open folder and its changes, tree shows it, sessions has the conversations, talk
+// workspace has the open folder and its changes, tree shows it, viewer shows and edits a file, sessions has the conversations, talk
 // shows one, consent asks the user, settings keeps what the user chose, tools has the commands, network
-// has the web and MCP servers, vault has the user's secrets, and shield shows what was blocked.
+// has the web and MCP servers, vault has the user's secrets, keys those of the
+// page itself, spent shows what a conversation has used, and shield shows what was blocked.
 package main
 
 import (
@@ -17,7 +18,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"syscall/js"
 
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/files/network"
@@ -25,12 +25,14 @@ import (
 	"github.com/bailey-go/bailey/examples/files/sessions"
 	"github.com/bailey-go/bailey/examples/files/settings"
 	"github.com/bailey-go/bailey/examples/files/shield"
+	"github.com/bailey-go/bailey/examples/files/spent"
+	"github.com/bailey-go/bailey/examples/files/talk"
 	"github.com/bailey-go/bailey/examples/files/tools"
 	"github.com/bailey-go/bailey/examples/files/vault"
 	"github.com/bailey-go/bailey/examples/files/workspace"
 	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
-	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/enclave"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -72,9 +74,9 @@ type app struct {
 
 func run(ctx context.Context) error {
 	// After an exit the program is started again in the same page.
-	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "talk", "bundles", "packages", "skills", "heard", "toasts", "secrets", "servers")
+	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "papers", "bundles", "packages", "skills", "heard", "toasts", "secrets", "servers")
 	a := &app{ctx: ctx}
-	a.settings = settings.Load(&a.mu)
+	a.settings = settings.Load(ctx, &a.mu)
 	rules, err := policy.Parse(rules, policy.Options{})
 	if err != nil {
 		return err
@@ -113,15 +115,20 @@ func run(ctx context.Context) error {
 		counts = `run "awk -F, '{s += $3} END {print s}' hours.csv"`
 	}
 	a.sessions = sessions.New(ctx, sessions.Options{
-		Lock: &a.mu, Settings: a.settings, Shield: &blocked, Notify: notices.Notify, Counts: counts,
+		Lock: &a.mu, Settings: a.settings, Shield: &blocked, Notify: notices.Notify, Counts: counts, Spent: spent.New(a.settings, &a.mu).Show,
 		Refresh: func() error { return errors.Join(a.workspace.Refresh(), a.network.Settle()) },
 		Reveal:  func(path string) { a.workspace.Reveal(path) },
+		Picture: a.picture,
+		View:    func(path string) { a.workspace.Open(path) },
+		Keep:    func(name, text string) error { return a.workspace.Keep(name, text) },
+		Journal: func() *fsaccess.Journal { return a.workspace.FS().(*fsaccess.Journal) },
+		Sample:  func() error { return a.workspace.UseSample() },
 	})
 	a.mu.Lock() // the user may press a button, or drop a folder, meanwhile
 	a.workspace = workspace.New(ctx, workspace.Options{
-		Sample: sample, Lock: &a.mu, Settings: a.settings, OnClose: a.sessions.Close, OnOpen: a.opened,
-	}, a.sessions.Mention)
-	err = a.workspace.UseSample()
+		Sample: sample, Lock: &a.mu, Settings: a.settings, OnClose: a.sessions.Close, OnOpen: a.opened, Mention: a.sessions.Mention, Link: talk.OpenLink,
+	})
+	err = a.workspace.Start()
 	a.mu.Unlock()
 	if err != nil {
 		return err
@@ -130,6 +137,21 @@ func run(ctx context.Context) error {
 	a.network.Start()
 	dom.Enable("tour", true)
 	select {}
+}
+
+// picture returns an image of the folder that an answer names by its path. It is shown to the user in a frame without a
+// network. The model does not see it, and a file that the policy keeps from the model is not shown in its answer either.
+func (a *app) picture(ctx context.Context, path string) ([]byte, error) {
+	a.mu.Lock()
+	work, policy := a.workspace.FS(), a.grants.PolicyHere().FS
+	a.mu.Unlock()
+	f := fsaccess.WithContext(ctx, fsaccess.Guard(work, policy, fsaccess.GuardOptions{}))
+	if st, err := f.Stat(path); err != nil {
+		return nil, err
+	} else if st.Size() > talk.MaxPicture {
+		return nil, fmt.Errorf("%s has %d bytes: an answer shows pictures up to %d", path, st.Size(), talk.MaxPicture)
+	}
+	return f.ReadFile(path)
 }
 
 // opened makes the box of another folder.
@@ -145,7 +167,7 @@ func (a *app) rebox() error {
 	if err != nil {
 		return err
 	}
-	box, err := sandbox.New(sandbox.Options{FS: a.workspace.FS(), Policy: a.network.Policy(a.vault.Policy(a.grants.PolicyHere())), Ask: a.sessions.Sheet(), Remember: a.grants.Remember, AnswerModel: answerModel, Sessions: a.store, Skills: skills, OnProgress: a.sessions.Progress,
+	box, err := sandbox.New(sandbox.Options{FS: a.workspace.FS(), Policy: a.network.Policy(a.vault.Policy(a.grants.PolicyHere())), Ask: a.sessions.Sheet(), Remember: a.grants.Remember, AnswerModel: dialog.AnswerModel, Sessions: a.store, Skills: skills, OnProgress: a.sessions.Progress,
 		Tools:        slices.Concat(sandbox.Standard(), []sandbox.Tool{sandbox.CodeRun(a.code), sandbox.ToolRun(a.tools), shell.Bash(shell.Options{Runner: a.tools})}, a.vault.Tools(), a.network.Tools()),
 		SystemPrompt: "You work on the folder of the user you talk with, in their browser. Use the tools; say briefly what you did. A message of the user's that begins with / and the name of a file that comes with it calls a skill: follow the text of that file."})
 	if err != nil {
@@ -169,26 +191,4 @@ func (a *app) session() settings.Session {
 		return a.sessions.Current()
 	}
 	return nil
-}
-
-// answerModel shows the model's own questions, and returns the user's answers. It returns an error
-// with code ErrCapabilityDenied if one is not answered.
-func answerModel(ctx context.Context, list []sandbox.ModelQuestion) ([][]string, error) {
-	var out [][]string
-	for _, q := range list {
-		options := dom.Create("div", "")
-		options.Set("className", "options")
-		for _, o := range q.Options {
-			dialog.Option(options, "answer", o.Label, o.Label, "")
-		}
-		answer, text := dialog.Ask(dialog.Question{Title: "The assistant asks", Text: q.Question, Label: "Your answer", Body: []js.Value{options}, Answers: []string{"No answer", "Answer"}})
-		if text == "" {
-			text = dialog.Checked(options)
-		}
-		if answer != "Answer" || text == "" {
-			return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "question", "", "the user did not answer")
-		}
-		out = append(out, []string{text})
-	}
-	return out, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"syscall/js"
 	"time"
 	"unicode/utf8"
 
@@ -28,6 +29,7 @@ func (a *app) stream(title, text string) {
 	dom.Enable("clear", true)
 
 	speed, _ := strconv.Atoi(dom.Value("speed"))
+	defer follow(speed > 0)()
 	start := time.Now()
 	dom.Status("Streaming…")
 	n, err := io.Copy(section, &model{ctx: ctx, text: text, perSecond: speed, start: start})
@@ -104,4 +106,35 @@ func (m *model) Read(p []byte) (int, error) {
 	copy(p, m.text[:n])
 	m.text = m.text[n:]
 	return n, nil
+}
+
+// follow brings the place of a new answer into view. While it streams, its end stays in view until the user scrolls up. The
+// function that it returns ends that.
+func follow(streams bool) (end func()) {
+	page, box := dom.Document().Get("scrollingElement"), dom.Element("conversation")
+	if !streams {
+		before := box.Call("getBoundingClientRect").Get("bottom").Float()
+		return func() {
+			if before > js.Global().Get("innerHeight").Float()*.6 { // otherwise its beginning is in view
+				page.Call("scrollBy", 0, before-80)
+			}
+		}
+	}
+	toEnd := func() { page.Set("scrollTop", page.Get("scrollHeight")) }
+	last := 0.0
+	seen := js.FuncOf(func(js.Value, []js.Value) any {
+		top := page.Get("scrollTop").Float()
+		if top >= last { // otherwise the user scrolled up
+			toEnd()
+			last = page.Get("scrollTop").Float()
+		}
+		return nil
+	})
+	observer := js.Global().Get("ResizeObserver").New(seen)
+	observer.Call("observe", box)
+	toEnd()
+	return func() {
+		observer.Call("disconnect")
+		seen.Release()
+	}
 }

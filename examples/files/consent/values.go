@@ -45,3 +45,21 @@ func Values(v any, indent string) string {
 	b, _ := json.Marshal(v)
 	return string(b)
 }
+
+// Last returns the last lines of a text, at most so many and at most so many bytes.
+func Last(text string, lines, bytes int) string {
+	text = strings.TrimRight(text, "\n")
+	if len(text) > bytes {
+		text = text[len(text)-bytes:]
+		if _, rest, ok := strings.Cut(text, "\n"); ok {
+			text = rest
+		}
+	}
+	at := len(text)
+	for range lines {
+		if at = strings.LastIndexByte(text[:max(at, 0)], '\n'); at < 0 {
+			return strings.ToValidUTF8(text, "")
+		}
+	}
+	return strings.ToValidUTF8(text[at+1:], "")
+}

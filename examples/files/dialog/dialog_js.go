@@ -153,6 +153,28 @@ func Toast(text string) {
 	time.AfterFunc(6*time.Second, func() { t.Call("remove") })
 }
 
+// Offer shows a text with a button for 10 seconds. It calls done once, with true if the button was pressed
+// until then.
+func Offer(text, button string, done func(pressed bool)) {
+	dom.Status(text)
+	t, pressed := dom.Create("p", text), make(chan struct{})
+	var of dom.Listeners
+	var once sync.Once
+	of.Button(t, button, "", func() { once.Do(func() { close(pressed) }) })
+	dom.Element("toasts").Call("append", t)
+	go func() {
+		yes := false
+		select {
+		case <-pressed:
+			yes = true
+		case <-time.After(10 * time.Second):
+		}
+		t.Call("remove")
+		of.Release()
+		done(yes)
+	}()
+}
+
 // Save saves a text by the browser's downloads.
 func Save(ctx context.Context, name, text string) error {
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})

@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"syscall/js"
 	"time"
@@ -46,7 +47,8 @@ func (n *Network) show() {
 		switch {
 		case s.wants != "":
 			row.Call("append", dom.Create("p", "It needs "+s.wants+", which this page may not reach yet."))
-			button("Let this page reach it", "small", func() { n.allow(s) })
+			wanted := s.wants // what the user read, whatever the server wants by then
+			button("Let this page reach it", "small", func() { n.allow(s, wanted) })
 		case s.signIn:
 			row.Call("append", dom.Create("p", "It wants you to sign in."))
 			button("Sign in", "small primary", again(true))
@@ -62,13 +64,13 @@ func (n *Network) show() {
 }
 
 // allow lets the page reach an origin that a server needs, after another load.
-func (n *Network) allow(s *server) {
+func (n *Network) allow(s *server, origin string) {
 	n.Lock.Lock()
 	defer n.Lock.Unlock()
 	_, at := n.kept(s.name)
 	if at < 0 || !n.Settings.Reach(n.ctx, func(k *settings.Kept) {
 		k.Servers = append([]settings.Server(nil), k.Servers...)
-		k.Servers[at].Origins = append(k.Servers[at].Origins, s.wants)
+		k.Servers[at].Origins = append(slices.Clip(k.Servers[at].Origins), origin)
 	}) {
 		return
 	}
@@ -139,7 +141,7 @@ func (n *Network) tools(s *server, open bool) js.Value {
 				if k.Decisions == nil {
 					k.Decisions = map[string]settings.Decision{}
 				}
-				k.Decisions[name] = settings.Decision{Action: action, Sum: settings.Sum(t.Tool)}
+				k.Decisions[name] = settings.Decision{Action: action, Sum: t.Sum()}
 			})
 		}
 		if n.Busy() != nil {

@@ -114,7 +114,7 @@ func (n *Network) remove(s *server) {
 	n.disconnect(s)
 	n.servers = slices.DeleteFunc(n.servers, func(o *server) bool { return o == s })
 	n.Settings.Servers = slices.DeleteFunc(slices.Clone(n.Settings.Servers), func(k settings.Server) bool { return k.Name == s.name })
-	n.Settings.Save()
+	n.Settings.ForgetServer(s.name)
 	n.show()
 	n.changed()
 	dom.Status("Removed, with the answers about its tools and its key")
@@ -145,7 +145,7 @@ func (n *Network) connect(s *server) {
 	}
 	ctx, end := context.WithTimeout(n.ctx, limit)
 	s.end, s.state, s.wants, s.signIn = end, "connecting", "", false
-	o := mcpclient.Options{Name: k.Name, URL: k.URL, Tokens: k.Tokens, Transport: n.transport(s), Ask: asker(k.Name), OnChange: func() { n.refresh(s) }}
+	o := mcpclient.Options{Name: k.Name, URL: k.URL, Tokens: k.Tokens, Transport: n.transport(s, k.Reach()), Ask: asker(k.Name), OnChange: func() { n.refresh(s) }}
 	if k.Key != "" {
 		o.Header = map[string]string{"authorization": "Bearer " + k.Key}
 	} else {
@@ -225,15 +225,17 @@ func same(a, b sandbox.Tool) bool {
 	return a.ID == b.ID && a.Description == b.Description && a.Parameters == b.Parameters && a.Missing == b.Missing
 }
 
-// transport sends requests to the servers that this page's policy names, and notes another one that is needed.
-func (n *Network) transport(s *server) fetch.Transport {
+// transport sends requests to the origins in reach that this page's policy names, and notes another one that is
+// needed. The page reaches further ones for other servers and for the model's provider. A server that names one
+// of those in its answers gets no request to it.
+func (n *Network) transport(s *server, reach []string) fetch.Transport {
 	browser := fetch.Browser()
 	return fetch.TransportFunc(func(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
 		u, err := url.Parse(r.URL)
 		if err != nil {
 			return nil, err
 		}
-		if origin := u.Scheme + "://" + u.Host; !n.Settings.Reaches(origin) {
+		if origin := u.Scheme + "://" + u.Host; !slices.Contains(reach, origin) || !n.Settings.Reaches(origin) {
 			s.wants = origin
 			return nil, protocol.Errorf(protocol.ErrExecution, "fetch", origin, "this page may not reach %s", origin)
 		}
@@ -257,7 +259,11 @@ func (n *Network) authorize(ctx context.Context, s *server, address, redirect st
 	var on dom.Listeners
 	defer on.Release()
 	on.On(channel, "message", func(e js.Value) {
-		if text := e.Get("data"); text.Type() == js.TypeString && strings.HasPrefix(text.String(), redirect+"?") {
+		text := e.Get("data")
+		if text.Type() != js.TypeString || !strings.HasPrefix(text.String(), redirect+"?") {
+			return
+		}
+		if got, err := url.Parse(text.String()); err == nil && got.Query().Get("state") == u.Query().Get("state") { // another tab may sign in, too
 			select {
 			case back <- text.String():
 			default:

@@ -50,9 +50,9 @@ func (n *Notices) notifications(ctx context.Context) {
 			}
 			n.settings.Notify = answer.String() == "granted"
 			if n.settings.Notify {
-				dialog.Toast("When this tab is hidden, a notification says that an answer is there or that you are asked.")
+				dialog.Toast("While this tab is hidden you are notified of answers and questions.")
 			} else {
-				dialog.Toast("The browser does not allow notifications for this site. Its settings for the site can.")
+				dialog.Toast("Notifications are blocked. Allow them in site settings.")
 			}
 		}
 		n.settings.Save()
@@ -101,7 +101,7 @@ func (n *Notices) voice() {
 			return
 		}
 		if !n.settings.Voice {
-			answer, _ := dialog.Ask(dialog.Question{Title: "Speak instead of typing?", Text: "The browser turns speech into text. Most browsers send the sound to their maker for that (Chrome to Google, Safari to Apple), whatever this page's policy is. " +
+			answer, _ := dialog.Ask(dialog.Question{Title: "Speak instead of typing?", Text: "The browser turns speech into text. Most browsers send the sound to their maker for that (Chrome to Google, Safari to Apple). " +
 				"The microphone is on from your press until the next, or until you are silent.", Answers: []string{"No", "Speak"}})
 			if answer != "Speak" {
 				return
@@ -126,7 +126,7 @@ func (n *Notices) voice() {
 		})
 		of.On(live, "error", func(e js.Value) {
 			if why := e.Get("error").String(); why == "not-allowed" {
-				dialog.Toast("The browser or this page's headers do not let the microphone be used.")
+				dialog.Toast("The microphone is blocked. Allow it in site settings.")
 			} else if why != "aborted" && why != "no-speech" {
 				dialog.Toast("Speech is not understood now: " + why)
 			}
@@ -153,7 +153,7 @@ func offline(ctx context.Context) {
 	state := func() {
 		text := ""
 		if !js.Global().Get("navigator").Get("onLine").Bool() {
-			text = "Without a network"
+			text = "Offline"
 		}
 		dom.SetText("network", text)
 		dom.Hide("network", text == "")

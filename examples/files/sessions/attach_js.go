@@ -29,8 +29,8 @@ type attached struct {
 	of   dom.Listeners // of the list in the page
 }
 
-// listen sets up the ways to attach a file to a message: a button, a drop on the conversation, and
-// a paste into the text field. A folder that is dropped is opened, as elsewhere in the page.
+// listen sets up the ways to attach a file to a message: a button, a drop on the page, and a paste into
+// the text field. A folder that is dropped is opened.
 func (a *attached) listen() {
 	dom.OnClick("attach", func() { dom.Element("attach-file").Call("click") })
 	dom.On(dom.Element("attach-file"), "change", func(js.Value) { a.add(dom.Chosen("attach-file")) })
@@ -42,10 +42,10 @@ func (a *attached) listen() {
 				go a.add(files)
 			}
 			return nil
-		}))
+		}), true) // before the part of the page that opens folders
 	}
 	take(dom.Element("text"), "paste", "clipboardData")
-	take(dom.Document().Call("querySelector", "main"), "drop", "dataTransfer")
+	take(dom.Document(), "drop", "dataTransfer")
 }
 
 // filesIn returns the files of a drop or a paste: none if there is a folder among them, or if they are

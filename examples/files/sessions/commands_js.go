@@ -2,7 +2,10 @@ package sessions
 
 import (
 	"fmt"
+	"io/fs"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall/js"
 
@@ -10,10 +13,11 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 )
 
-// commands is the list of the words that a message can begin with, as the user types them: /compact, and
-// the skills of the folder that the user accepted.
+// commands is the list of the words that the user can choose while typing: commands that a message begins
+// with, which are /compact and the skills of the folder that the user accepted, and files after an @.
 type commands struct {
 	skills []sandbox.Skill
+	read   func(dir string) ([]fs.DirEntry, error) // of the open folder
 	shown  []command
 	text   string // that the list is of
 	at     int    // the chosen one
@@ -21,7 +25,39 @@ type commands struct {
 	of     dom.Listeners
 }
 
-type command struct{ name, hint, about string }
+// command is a row of the list. A file has the text of the field with its path in it.
+type command struct{ name, hint, about, whole string }
+
+// mostRows is the number of files that the list offers.
+const mostRows = 30
+
+// files returns the files for a text that ends in @ and the beginning of a path, folder by folder.
+func (c *commands) files(text string) (out []command) {
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 || text == c.closed || at > 0 && !strings.ContainsAny(text[at-1:at], " \n\"") || strings.ContainsAny(text[at:], " \n") {
+		return nil
+	}
+	dir, begin := path.Split(text[at+1:])
+	list, err := c.read(path.Clean("./" + dir))
+	if err != nil {
+		return nil
+	}
+	begin = strings.ToLower(begin)
+	for _, e := range list {
+		if name := e.Name(); len(out) < mostRows && strings.HasPrefix(strings.ToLower(name), begin) && (begin != "" || name[0] != '.') {
+			whole := dir + name
+			switch {
+			case e.IsDir():
+				out = append(out, command{name: whole + "/", whole: text[:at] + "@" + whole + "/"})
+				continue
+			case strings.Contains(whole, " "):
+				whole = strconv.Quote(whole)
+			}
+			out = append(out, command{name: dir + name, whole: text[:at] + whole + " "})
+		}
+	}
+	return out
+}
 
 // matches returns the commands for a text, none if it is no beginning of one.
 func (c *commands) matches(text string) (out []command) {
@@ -29,10 +65,10 @@ func (c *commands) matches(text string) (out []command) {
 	if !ok || text == c.closed || strings.ContainsAny(begin, " \n") {
 		return nil
 	}
-	all := []command{{"compact", "", "Put a summary in place of the older messages"}}
+	all := []command{{name: "compact", about: "Put a summary in place of the older messages"}}
 	for _, s := range c.skills {
 		if s.Trusted && !s.ModelOnly && s.Name != "compact" {
-			all = append(all, command{s.Name, s.ArgumentHint, s.Description})
+			all = append(all, command{name: s.Name, hint: s.ArgumentHint, about: s.Description})
 		}
 	}
 	for _, one := range all {
@@ -59,7 +95,13 @@ func (c *commands) update() {
 	if text != c.closed {
 		c.closed = ""
 	}
-	c.show(c.matches(text))
+	list := c.matches(text)
+	if len(list) == 0 {
+		list = c.files(text)
+	}
+	if text == dom.Value("text") { // the user may have typed on while a folder was read
+		c.show(list)
+	}
 }
 
 // show shows a list, and hides an empty one.
@@ -75,7 +117,7 @@ func (c *commands) show(list []command) {
 		row.Set("dir", "auto")
 		row.Call("setAttribute", "role", "option")
 		row.Call("setAttribute", "aria-selected", fmt.Sprint(i == c.at))
-		row.Call("append", dom.Create("b", "/"+one.name))
+		row.Call("append", dom.Create("b", map[bool]string{true: "/"}[one.whole == ""]+one.name))
 		if one.hint != "" {
 			row.Call("append", " ", dom.Create("span", dom.Cut(one.hint, 60)))
 		}
@@ -98,9 +140,14 @@ func (c *commands) show(list []command) {
 
 // choose puts a command into the field.
 func (c *commands) choose(one command) {
-	dom.SetValue("text", "/"+one.name+" ")
+	text := one.whole
+	if text == "" {
+		text = "/" + one.name + " "
+	}
+	dom.SetValue("text", text)
 	dom.Element("text").Call("focus")
-	c.update()
+	c.show(nil)
+	go c.update() // it may read a folder, which a key's event must not wait for
 }
 
 // key handles a key in the field, and reports whether it was for the list. A whole command is sent by
@@ -108,6 +155,9 @@ func (c *commands) choose(one command) {
 func (c *commands) key(e js.Value) bool {
 	text := dom.Value("text")
 	list := c.matches(text)
+	if len(list) == 0 && text == c.text {
+		list = c.shown
+	}
 	if len(list) == 0 || e.Get("isComposing").Bool() {
 		return false
 	}
@@ -134,7 +184,7 @@ func (c *commands) key(e js.Value) bool {
 			return false
 		}
 	case "Enter":
-		if e.Get("shiftKey").Bool() || slices.ContainsFunc(list, func(one command) bool { return "/"+one.name == text }) {
+		if e.Get("shiftKey").Bool() || slices.ContainsFunc(list, func(one command) bool { return one.whole == "" && "/"+one.name == text }) {
 			return false
 		}
 	default:

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"syscall/js"
+	"time"
 
+	"github.com/bailey-go/bailey/examples/files/consent"
+	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/files/talk"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/protocol"
@@ -39,36 +42,26 @@ func (m *Sessions) composer() {
 		return false
 	})
 	dom.On(dom.Element("again"), "click", func(js.Value) {
-		dom.Hide("trouble", true)
 		if t := m.cur; t != nil && !m.unreached() && t.Cancel == nil {
 			m.run(t, "")
 		}
 	})
 	for _, b := range dom.Each(dom.Document().Call("querySelectorAll", ".try")) {
-		dom.On(b, "click", func(js.Value) {
-			dom.SetValue("text", b.Get("textContent").String())
-			dom.Element("text").Call("focus")
-		})
+		dom.On(b, "click", func(js.Value) { m.send(b.Get("textContent").String()) })
 	}
-	dom.OnClick("tour", func() { m.tour() })
+	dom.OnClick("tour", m.tour)
+	dom.OnClick("help", shortcuts)
+	dom.On(dom.Element("text"), "input", func(js.Value) { m.keepDraft() })
 	// In WebKitGTK, Tab goes from a frame without links to the start of the page, and never to the
 	// elements behind the frame.
 	dom.OnClick("skip", func() { dom.Element("text").Call("focus") })
 	dom.OnClick("reload", func() { m.reload() })
 	m.files.listen()
-	drafts := js.Global().Get("sessionStorage")
-	if text := drafts.Call("getItem", draft); text.Type() == js.TypeString {
-		dom.SetValue("text", text.String())
-		drafts.Call("removeItem", draft)
-	}
 }
-
-// draft is the key in sessionStorage under which a reload keeps the unsent text.
-const draft = "bailey-files-draft"
 
 // reload loads the page again, and keeps the unsent text.
 func (m *Sessions) reload() {
-	js.Global().Get("sessionStorage").Call("setItem", draft, dom.Value("text"))
+	m.keepDraft()
 	js.Global().Get("location").Call("reload")
 }
 
@@ -77,8 +70,7 @@ func (m *Sessions) reload() {
 func (m *Sessions) unreached() bool {
 	text := m.Settings.Stale()
 	if text != "" {
-		talk.ShowTrouble(text, true)
-		dom.Failed(errors.New(text))
+		talk.ShowReload(text)
 	}
 	return text != ""
 }
@@ -87,6 +79,9 @@ func (m *Sessions) unreached() bool {
 // its next step.
 func (m *Sessions) send(text string) {
 	text = strings.TrimSpace(text)
+	if turned := m.turning; turned != nil { // the message is for the new conversation
+		<-turned
+	}
 	t := m.cur
 	if text == "" && len(m.files.list) == 0 {
 		return
@@ -103,6 +98,7 @@ func (m *Sessions) send(text string) {
 		return
 	}
 	dom.SetValue("text", "")
+	m.keepDraft()
 	m.commands.update()
 	if text == "/compact" {
 		if m.compact(t) && t.Unheard() { // the user sent a message meanwhile
@@ -153,12 +149,12 @@ func (m *Sessions) compact(t *talk.Talk) bool {
 		return false
 	}
 	if model.Name() == provider.Commands().Name() {
-		dom.Status("The reader of plain commands needs no summary. Choose a model in Settings first.")
+		dom.Status("Demo mode needs no summary. Choose a model first.")
 		return false
 	}
 	dom.Status("The older messages are being summarised")
 	t.Heard()
-	done, err := m.box.Compact(ctx, t.Session, model, sandbox.RunOptions{})
+	done, err := m.box.Compact(ctx, t.Session, model, m.Settings.Run())
 	switch {
 	case dom.Failed(err):
 	case !done:
@@ -173,12 +169,21 @@ func (m *Sessions) compact(t *talk.Talk) bool {
 // run runs the model until it has answered a message of the user's, or the last one if text and files
 // are empty. The caller has checked that the conversation is not at work. From here on it is.
 func (m *Sessions) run(t *talk.Talk, text string, files ...sandbox.File) {
+	m.runBy(func() (sandbox.Model, error) { return m.Settings.NewModel() }, t, text, files...)
+}
+
+func (m *Sessions) runBy(by func() (sandbox.Model, error), t *talk.Talk, text string, files ...sandbox.File) {
 	ctx, cancel := context.WithCancelCause(m.ctx)
 	t.Cancel = cancel
+	t.Began, t.Problem = time.Now(), ""
 	defer func() {
 		cancel(nil)
 		t.Cancel = nil
+		t.Ended()
 		m.shown(t)
+		if m.cur == t {
+			t.ShowTrouble()
+		}
 		m.Lock.Lock()
 		defer m.Lock.Unlock()
 		dom.Failed(m.Refresh())
@@ -188,9 +193,9 @@ func (m *Sessions) run(t *talk.Talk, text string, files ...sandbox.File) {
 	again := m.talks[t.Session.ID()]
 	if again != nil && again != t {
 		t.Cancel, again.Cancel = nil, cancel
-		t = again
+		again.Began, t = t.Began, again
 	}
-	model, err := m.Settings.NewModel()
+	model, err := by()
 	m.Lock.Unlock()
 	if again == nil {
 		err = errors.New("another folder was opened meanwhile: send it again there")
@@ -200,8 +205,8 @@ func (m *Sessions) run(t *talk.Talk, text string, files ...sandbox.File) {
 		return
 	}
 	m.shown(t)
-	dom.Hide("trouble", true)
-	dom.Status("At work")
+	t.ShowTrouble()
+	dom.Status("")
 	answer := m.answer
 	if dom.Element("plan").Get("checked").Bool() {
 		answer = m.planned
@@ -232,10 +237,10 @@ func (m *Sessions) loop(ctx context.Context, box *sandbox.Box, t *talk.Talk, s *
 	t.Heard()
 	ended := "Done"
 	defer m.Shield.Violations(box)
-	for c, err := range box.Run(ctx, s, model, sandbox.RunOptions{}) {
+	for c, err := range box.Run(ctx, s, model, m.Settings.Run()) {
 		if err != nil {
-			text := m.Settings.Explain(err)
-			t.Trouble(text)
+			text, details := m.Settings.Explain(err, t.Came())
+			t.Trouble(text, details)
 			m.Notify("The assistant could not answer", text)
 			return false
 		}
@@ -243,6 +248,9 @@ func (m *Sessions) loop(ctx context.Context, box *sandbox.Box, t *talk.Talk, s *
 			ended = ""
 		}
 		t.Chunk(c)
+		if c.Type == "finish-step" && m.cur == t {
+			m.Spent(s)
+		}
 		if strings.HasPrefix(string(c.Type), "tool-output-") {
 			m.Shield.Violations(box)
 		}
@@ -280,15 +288,15 @@ func (m *Sessions) planned(ctx context.Context, t *talk.Talk, model sandbox.Mode
 	defer func() { t.Leave(); t.Leave = nil }()
 	done, err := plan.Apply(ctx)
 	if ctx.Err() != nil {
-		dom.Status("Stopped. The list of changes says what was done.")
+		dom.Status("Stopped. History lists the changes until then.")
 		return false
 	}
 	if !dom.Failed(err) {
-		said := "The plan changes nothing."
-		if n := len(done); n > 0 {
-			said = fmt.Sprintf("The plan was carried out. Changes: %d, one step for undo.", n)
+		if n := len(done); n == 0 {
+			dom.Status("The plan changes nothing.")
+		} else {
+			dom.Status(fmt.Sprintf("Applied %s. History can undo all of it.", consent.Count(n, "change")))
 		}
-		dom.Status(said)
 	}
 	return ended
 }
@@ -306,11 +314,20 @@ func (m *Sessions) interrupt() {
 
 // tour runs an example: reading, code, a blocked request, a change and its undo.
 func (m *Sessions) tour() {
-	if m.unreached() {
-		return
-	}
 	dom.Enable("tour", false)
 	defer dom.Enable("tour", true)
+	if !strings.HasPrefix(m.folder, "Sample folder") {
+		m.Lock.Lock()
+		err := m.Sample()
+		m.Lock.Unlock()
+		if dom.Failed(err) {
+			return
+		}
+	}
+	if m.cur != nil && (len(m.cur.Session.Messages()) > 0 || m.cur.Cancel != nil) {
+		m.begin()
+	}
+	t := m.cur
 	for _, text := range []string{
 		"list the files",
 		m.Counts,
@@ -321,10 +338,10 @@ func (m *Sessions) tour() {
 		"what changed",
 		"undo",
 	} {
-		if m.cur == nil || m.cur.Cancel != nil {
+		if t == nil || t.Cancel != nil || m.talks[t.Session.ID()] != t {
 			return // the user sent another message
 		}
-		m.run(m.cur, text)
+		m.runBy(func() (sandbox.Model, error) { return provider.Commands(), nil }, t, text) // never by the user's model
 	}
 }
 
@@ -333,10 +350,49 @@ func (m *Sessions) Mention(name string) {
 	if strings.ContainsRune(name, ' ') {
 		name = `"` + name + `"`
 	}
-	text := dom.Value("text")
-	if text == "" {
-		text = "show"
-	}
-	dom.SetValue("text", text+" "+name)
+	dom.SetValue("text", strings.TrimLeft(dom.Value("text")+" "+name+" ", " "))
+	m.keepDraft()
 	dom.Element("text").Call("focus")
+}
+
+// beat shows that the conversation in view is at work, what it does and for how long, or nothing.
+func (m *Sessions) beat() {
+	t := m.cur
+	dom.Hide("life", t == nil || t.Cancel == nil)
+	if t == nil || t.Cancel == nil || m.beats {
+		return
+	}
+	m.beats = true
+	go func() {
+		again := time.NewTicker(time.Second)
+		defer again.Stop()
+		for {
+			t := m.cur
+			if t == nil || t.Cancel == nil {
+				m.beats = false
+				return
+			}
+			text := t.Does()
+			if s := int(time.Since(t.Began).Seconds()); s > 0 {
+				text += fmt.Sprintf(" · %d s", s)
+			}
+			dom.SetText("life", text+" · Esc stops")
+			<-again.C
+		}
+	}()
+}
+
+// shortcuts lists the keys of the page. Most of them are handled by page.js.
+func shortcuts() {
+	list := dom.Create("dl", "")
+	list.Set("className", "keys")
+	for _, k := range [][2]string{
+		{"Enter", "Send"}, {"Shift + Enter", "New line"}, {"Esc", "Stop the assistant"}, {"@", "Name a file"}, {"/", "Commands and skills"},
+		{"Alt + N", "New chat"}, {"Alt + I", "To the message field"}, {"Alt + C", "Search chats"}, {"Alt + F", "To the files"}, {"Alt + V", "Viewer"},
+		{"Alt + A", "Activity"}, {"Alt + H", "History and undo"}, {"Alt + S", "Settings"}, {"Alt + B", "Show or hide the sidebar"}, {"Alt + End", "To the latest message"},
+		{"F2, Delete", "Rename or delete the selected file"}, {"1 to 5", "Answer a question"}, {"?", "This list"},
+	} {
+		list.Call("append", dom.Create("dt", k[0]), dom.Create("dd", k[1]))
+	}
+	dialog.Ask(dialog.Question{Title: "Keyboard shortcuts", Body: []js.Value{list}, Answers: []string{"Close"}})
 }

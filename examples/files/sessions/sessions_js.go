@@ -3,6 +3,7 @@ package sessions
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/bailey-go/bailey/examples/files/shield"
 	"github.com/bailey-go/bailey/examples/files/talk"
 	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe/guests"
 	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/protocol"
@@ -25,9 +27,15 @@ type Options struct {
 	Settings *settings.Settings
 	Shield   *shield.Shield
 	Notify   func(title, text string)
-	Refresh  func() error // shows the changes of a run
+	Spent    func(*sandbox.Session) // shows what a conversation has used, in view now
+	Refresh  func() error           // shows the changes of a run
 	Reveal   func(path string)
-	Counts   string // the message of the guided tour that counts the hours of the sample
+	Picture  func(ctx context.Context, path string) ([]byte, error)
+	View     func(path string)             // shows a file in the viewer
+	Keep     func(name, text string) error // makes a file of a code block
+	Journal  func() *fsaccess.Journal      // of the open folder
+	Sample   func() error                  // opens the sample folder, for the demo
+	Counts   string                        // the message of the guided tour that counts the hours of the sample
 }
 
 // Sessions are the conversations of the open folder. Up to openTalks are open, and one is in view.
@@ -38,8 +46,15 @@ type Sessions struct {
 	box     *sandbox.Box
 	store   sandbox.Store
 	folder  string                  // the name of the open folder
-	records []sandbox.SessionRecord // of the conversations with a tab
-	tabs    dom.Rows
+	records []sandbox.SessionRecord // of the conversations in the list
+	rows    dom.Rows
+	of      string          // the conversation that the open menu is about, "" for the one in view
+	find    string          // the text that the user looks for in the list
+	gone    map[string]bool // deleted conversations that can still be brought back
+	drafts  drafts
+	reopens bool                  // the same conversation is opened again, for a new box
+	beats   bool                  // a goroutine shows the life of the conversation in view
+	turning chan struct{}         // closed when a new conversation is in view, nil if none is being opened
 	talks   map[string]*talk.Talk // the open conversations, by session id
 	looks   int                   // number of times that any conversation was put in view
 	cur     *talk.Talk            // the conversation in view, nil if there is none
@@ -51,17 +66,39 @@ type Sessions struct {
 
 // New sets up the buttons and the text field, and opens no conversation.
 func New(ctx context.Context, o Options) *Sessions {
-	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}, files: attached{ctx: ctx}}
+	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}, gone: map[string]bool{}, files: attached{ctx: ctx}}
+	m.drafts = drafts{&m.files, map[string][]sandbox.File{}}
+	m.commands.read = func(dir string) ([]fs.DirEntry, error) {
+		if m.box == nil {
+			return nil, fs.ErrNotExist
+		}
+		return m.Journal().ReadDir(dir)
+	}
 	m.answers, _ = markdown.New(markdown.Options{}.Draw(guests.Draw(ctx, "guests/"))) // these options are valid
 	m.sheet = sheet.New(sheet.Options{Whose: m.whose, OnStop: m.interrupt, OnAsk: func(title string) {
 		dom.Status("Waiting for your answer: " + title)
 		m.Notify("The assistant asks", title)
 	}})
 	m.menu()
-	m.tabKeys()
+	m.chats()
 	talk.OnCard(func() *talk.Talk { return m.cur })
 	m.composer()
 	return m
+}
+
+// keepDraft stores the text in the field for the conversation in view.
+func (m *Sessions) keepDraft() {
+	if m.cur != nil {
+		m.drafts.keep(m.cur.Session.ID())
+	}
+}
+
+// stow takes the unsent text and files out of the field, for the conversation in view.
+func (m *Sessions) stow() {
+	if m.cur != nil {
+		m.drafts.stow(m.cur.Session.ID())
+		m.commands.update()
+	}
 }
 
 // Sheet returns the sheet in which boxes ask about a conversation's calls.
@@ -77,8 +114,14 @@ func (m *Sessions) Open(box *sandbox.Box, store sandbox.Store, folder string) er
 	if m.cur != nil {
 		at = m.cur.Session.ID()
 	}
+	m.reopens = at != "" && m.folder == folder // what the user writes meanwhile stays in the field
+	defer func() { m.reopens = false }()
 	m.Close()
-	m.box, m.store, m.folder = box, store, folder
+	m.box, m.store = box, store
+	if m.folder != folder {
+		m.folder = folder
+		m.sweep()
+	}
 	if at != "" {
 		return m.open(at)
 	}
@@ -97,7 +140,7 @@ func (m *Sessions) Current() *sandbox.Session {
 func (m *Sessions) Busy() error {
 	for _, t := range m.talks {
 		if t.Cancel != nil {
-			return errors.New("a conversation is at work: stop it first, or wait until it is done")
+			return errors.New("a chat is at work: stop it first, or wait until it is done")
 		}
 	}
 	return nil
@@ -124,7 +167,7 @@ func (m *Sessions) whose(session string) string {
 	return ""
 }
 
-// resume opens the folder's last conversation that no other tab holds, or a new one.
+// resume opens the folder's last conversation that no other tab of the browser holds, or a new one.
 func (m *Sessions) resume() error {
 	list, err := m.box.Sessions(m.ctx)
 	if err != nil {
@@ -132,7 +175,7 @@ func (m *Sessions) resume() error {
 	}
 	m.trim(slices.Clone(list))
 	for _, s := range list {
-		if mine(s) {
+		if mine(s) && !m.gone[s.ID] {
 			if err := m.open(s.ID); !errors.Is(err, protocol.ErrSession) { // another tab holds it
 				return err
 			}
@@ -168,7 +211,7 @@ func (m *Sessions) open(id string) error {
 func (m *Sessions) adopt(s *sandbox.Session) error {
 	t, err := talk.New(m.ctx, s, talk.Options{
 		InView: func(t *talk.Talk) bool { return m.cur == t }, OnNews: m.strip,
-		Blocked: m.Shield.Stopped, WayOut: m.Shield.WayOut, Renderer: m.answers, Reveal: m.Reveal,
+		Blocked: m.Shield.Stopped, WayOut: m.Shield.WayOut, Renderer: m.answers, Reveal: m.View, Picture: m.Picture, Keep: m.Keep, Edit: m.edit, Fork: m.forkAt, Retry: m.retry, Undo: m.undo, Mark: m.mark,
 	})
 	if err != nil {
 		s.Close()
@@ -189,6 +232,9 @@ func (m *Sessions) drop(id string) {
 		}
 		t.Close()
 		if m.cur == t {
+			if !m.reopens {
+				m.stow()
+			}
 			m.cur = nil
 		}
 	}
@@ -211,8 +257,13 @@ func (m *Sessions) show(t *talk.Talk) error {
 	for _, o := range m.talks {
 		o.Behind(o != t)
 	}
+	if m.cur != t && m.turning == nil {
+		m.stow()
+	}
 	m.looks++
 	m.cur, t.News, t.Look = t, false, m.looks
+	m.of = ""
+	m.drafts.unstow(t.Session.ID())
 	m.rest()
 	cards := dom.Element("cards")
 	cards.Call("replaceChildren")
@@ -220,12 +271,10 @@ func (m *Sessions) show(t *talk.Talk) error {
 		cards.Call("append", item)
 	}
 	dom.Hide("quiet", len(t.Items()) > 0)
-	dom.Hide("trouble", true)
-	if t.Cut() {
-		talk.ShowCut()
-	}
+	t.ShowTodo()
+	t.ShowTrouble()
 	dom.Hide("welcome", len(t.Session.Messages()) > 0)
-	for _, id := range []string{"new", "fork", "rename", "rewind", "save", "load", "archive", "all", "send"} {
+	for _, id := range []string{"new", "fork", "rename", "rewind", "save", "load", "archive", "drop", "all", "send"} {
 		dom.Enable(id, true)
 	}
 	m.shown(t)
@@ -234,10 +283,12 @@ func (m *Sessions) show(t *talk.Talk) error {
 	return nil
 }
 
-// shown updates the buttons and tabs to the state of a conversation.
+// shown updates the buttons and the list to the state of a conversation.
 func (m *Sessions) shown(t *talk.Talk) {
 	if m.cur == t {
+		m.Spent(t.Session)
 		dom.Hide("stop", t.Cancel == nil)
+		m.beat()
 		if t.Cancel != nil {
 			dom.Hide("welcome", true)
 		}

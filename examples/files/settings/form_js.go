@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/headers"
@@ -22,11 +24,15 @@ func (s *Settings) Listen(ctx context.Context) {
 		p := providers[dom.Value("provider")]
 		dom.Hide("remote", p.make == nil)
 		dom.Hide("needs", true)
-		k := s.Kept
-		if k.Provider != dom.Value("provider") {
+		k, id := s.Kept, dom.Value("provider")
+		if k.Provider != id {
 			k.Model, k.URL, k.Key, k.Effort, k.Context = p.model, p.url, "", "", 0
+			if i := slices.IndexFunc(k.Models, func(m Model) bool { return m.Provider == id }); i >= 0 {
+				k.use(k.Models[i])
+			}
 			dom.Element("models").Call("replaceChildren")
 		}
+		dom.SetText("model-says", "")
 		dom.SetValue("model", k.Model)
 		dom.SetValue("url", k.URL)
 		dom.SetValue("key", k.Key)
@@ -37,16 +43,10 @@ func (s *Settings) Listen(ctx context.Context) {
 		}
 	}
 	name := func() {
-		text := "Read by rules, on this machine"
-		switch s.Provider {
-		case "":
-		case inBrowser:
-			text = "Read by the browser's own model, on this machine"
-		default:
-			text = "Read by " + s.Model + " at " + s.Origin
-		}
+		text := nameOf(s.chosen())
 		dom.SetText("model-name", text)
-		dom.Element("model-name").Set("title", text)
+		dom.Element("model-chip").Set("title", strings.TrimSuffix(text+" at "+s.Origin, " at "))
+		s.offer()
 	}
 	if s.Provider != "" {
 		dom.SetValue("provider", s.Provider)
@@ -54,11 +54,34 @@ func (s *Settings) Listen(ctx context.Context) {
 	fill()
 	name()
 	dom.On(dom.Element("provider"), "change", func(js.Value) { fill() })
-	dom.On(dom.Element("tab-settings"), "click", func(js.Value) {
+	opened := func(js.Value) {
 		state, err := browsers().State(ctx)
 		own := dom.Document().Call("querySelector", "#provider [value=browser]")
 		own.Set("disabled", err != nil || state == "missing" || state == "unavailable")
-		s.list(ctx)
+		_, _ = s.list(ctx)
+	}
+	dom.On(dom.Element("tab-settings"), "click", opened)
+	dom.On(js.Global(), "bailey-connect", opened)
+	dom.OnClick("test", func() { s.test(ctx) })
+	dom.On(dom.Element("model-list"), "click", func(e js.Value) { // a choice in the composer
+		b := e.Get("target").Call("closest", "button")
+		if b.IsNull() {
+			return
+		}
+		s.lock.Lock()
+		defer s.lock.Unlock()
+		k := s.Kept
+		if i, err := strconv.Atoi(b.Get("dataset").Get("n").String()); err == nil && i < len(k.Models) {
+			k.use(k.Models[i])
+		} else {
+			k.use(Model{})
+		}
+		s.Kept = k
+		k.Save()
+		dom.SetValue("provider", cmp.Or(k.Provider, "commands"))
+		fill()
+		name()
+		dom.Status("The next message goes to: " + nameOf(k.chosen()))
 	})
 	dom.On(dom.Element("settings-form"), "submit", func(js.Value) {
 		s.lock.Lock()
@@ -71,11 +94,15 @@ func (s *Settings) Listen(ctx context.Context) {
 		} else if providers[id].make != nil {
 			u, err := url.Parse(dom.Value("url"))
 			if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+				s.says("The address must be a whole one, such as https://api.example.com/v1.")
 				dom.Failed(errors.New("the address must be a whole one, such as https://api.example.com/v1"))
 				return
 			}
 			k.Provider, k.Model, k.URL, k.Key, k.Origin = id, dom.Value("model"), dom.Value("url"), dom.Value("key"), u.Scheme+"://"+u.Host
 			k.Effort = dom.Value("effort")
+			if k.Key == "" && id != "local" {
+				s.says("This provider needs a key. Without one no message can be sent.")
+			}
 			if text := dom.Value("window"); text != "" {
 				if k.Context, err = strconv.Atoi(text); err != nil || k.Context < leastWindow || k.Context > mostWindow {
 					dom.Failed(fmt.Errorf("the window must be a number of tokens from %d to %d, or empty", leastWindow, mostWindow))
@@ -88,32 +115,33 @@ func (s *Settings) Listen(ctx context.Context) {
 				return // reaches has shown the error
 			}
 		}
-		reload := k.Origin != s.loaded
+		reload := k.Origin != "" && !s.Reaches(k.Origin)
+		k.remember()
 		s.Kept = k
 		k.Save()
 		name()
 		if reload { // a page's policy can be narrowed, not widened
-			askReload("Its policy must name the provider, and a page's policy can be narrowed, not widened.")
+			askReload(k.Origin)
 			return
 		}
-		dom.Status("Kept")
+		dom.Status("Saved.")
 	})
 	dom.Locked(s.lock, "wipe", func() error {
 		s.Key = ""
+		url := s.URL
+		s.Models = slices.DeleteFunc(slices.Clone(s.Models), func(m Model) bool { return m.URL == url })
 		s.Save()
+		s.offer()
 		dom.SetValue("key", "")
-		dom.Status("The key is gone from this browser.")
+		dom.Status("The key is removed from this browser.")
 		return nil
 	})
 	dom.Locked(s.lock, "theme", func() error {
 		root := dom.Document().Get("documentElement").Get("style")
-		dark := js.Global().Call("matchMedia", "(prefers-color-scheme: dark)").Get("matches").Bool()
-		if s.Theme != "" {
-			dark = s.Theme == "dark"
-		}
-		s.Theme = map[bool]string{true: "light", false: "dark"}[dark]
+		s.Theme = map[string]string{"": "dark", "dark": "light", "light": ""}[s.Theme]
 		root.Set("colorScheme", s.Theme)
 		s.Save()
+		dom.Status("Colours: " + cmp.Or(s.Theme, "as the system") + ".")
 		return nil
 	})
 }
@@ -122,21 +150,80 @@ func (s *Settings) Listen(ctx context.Context) {
 // tools.
 const leastWindow, mostWindow = 2_000, 100_000_000
 
-// list offers the names of the chosen server's models. Without a list the user types the name.
-func (s *Settings) list(ctx context.Context) {
+// nameOf returns the name of a model for the user.
+func nameOf(m Model) string {
+	switch m.Provider {
+	case "":
+		return "Demo mode: no AI"
+	case inBrowser:
+		return "The browser's own model"
+	}
+	return m.Model
+}
+
+// offer lists the connected models in the composer.
+func (s *Settings) offer() {
+	list := dom.Element("model-list")
+	list.Call("replaceChildren")
+	now := s.chosen()
+	row := func(m Model, n int) {
+		b := dom.Button(nameOf(m), "item")
+		b.Get("dataset").Set("n", n)
+		b.Call("setAttribute", "aria-pressed", fmt.Sprint(m.Provider == now.Provider && m.Model == now.Model && m.URL == now.URL))
+		if _, host, ok := strings.Cut(m.Origin, "://"); ok {
+			b.Call("append", " ", dom.Create("small", host))
+		}
+		list.Call("append", b)
+	}
+	for i, m := range s.Models {
+		row(m, i)
+	}
+	row(Model{}, -1)
+}
+
+// says shows a text below the form of the model.
+func (s *Settings) says(text string) { dom.SetText("model-says", text) }
+
+// test asks the saved model's server for its models, and shows whether that works.
+func (s *Settings) test(ctx context.Context) {
 	s.lock.Lock()
-	k, loaded := s.Kept, s.loaded
+	k := s.Kept
 	s.lock.Unlock()
-	if k.Provider == "" || k.Provider == inBrowser || k.Origin != loaded || dom.Value("provider") != k.Provider {
+	if dom.Value("provider") == "commands" {
+		s.says("Demo mode needs no connection.")
 		return
+	}
+	if k.Provider != dom.Value("provider") || k.Provider != inBrowser && (k.URL != dom.Value("url") || k.Key != dom.Value("key")) {
+		s.says("Press Save and connect first.")
+		return
+	}
+	s.says("Asking " + k.Origin + "…")
+	n, err := s.list(ctx)
+	if err != nil {
+		text, more := k.Explain(err, false)
+		s.says(strings.TrimSpace(text + " " + more))
+		return
+	}
+	s.says("It works. Models: " + consent.Thousands(n) + ". Type in the field Model to choose one.")
+}
+
+// list offers the names of the chosen server's models, and returns their number. Without a list the user
+// types the name.
+func (s *Settings) list(ctx context.Context) (int, error) {
+	s.lock.Lock()
+	k := s.Kept
+	reaches := s.Reaches(k.Origin)
+	s.lock.Unlock()
+	if k.Provider == "" || k.Provider == inBrowser || !reaches || dom.Value("provider") != k.Provider {
+		return 0, errors.New("reload the page first, so that it may reach " + k.Origin)
 	}
 	m, err := k.NewModel()
 	if err != nil {
-		return
+		return 0, err
 	}
 	names, err := provider.Models(ctx, m)
 	if err != nil {
-		return
+		return 0, err
 	}
 	list := dom.Element("models")
 	list.Call("replaceChildren")
@@ -145,7 +232,11 @@ func (s *Settings) list(ctx context.Context) {
 		option.Set("value", name)
 		list.Call("append", option)
 	}
+	return len(names), nil
 }
+
+// againSave ends the text about a missing line of policy.json.
+const againSave = "Then press Save and connect again."
 
 // reaches reports whether the headers of this page allow requests to a server. If they do not, it
 // shows the line that the section page of policy.json needs.
@@ -155,10 +246,10 @@ func reaches(ctx context.Context, u *url.URL) bool {
 		return true
 	}
 	dom.SetText("needs-line", line)
-	dom.SetText("needs-text", text+" Press Use it once more then.")
+	dom.SetText("needs-text", text+" "+againSave)
 	dom.Hide("needs", false)
 	dom.Element("needs").Call("focus")
-	dom.Failed(errors.New("nothing was changed: the page's headers do not name " + u.Host))
+	dom.Failed(errors.New("nothing was changed: this site isn't allowed to reach " + u.Host))
 	return false
 }
 
@@ -189,14 +280,14 @@ func Unnamed(ctx context.Context, origins ...string) (text, line string) {
 			continue
 		}
 		if headers.CheckHost(host) != nil {
-			return "A page's policy can't name " + host + ": use localhost or 127.0.0.1 and a port.", ""
+			return "A page can't be allowed to reach " + host + ": use localhost or 127.0.0.1 and a port.", ""
 		}
 		missing, hosts = append(missing, host), append(hosts, strconv.Quote(host))
 	}
 	if len(missing) == 0 {
 		return "", ""
 	}
-	return "This page's server does not let it reach " + strings.Join(missing, ", ") + ". The section page of its policy.json needs this line; build and serve the page again then.", fmt.Sprintf(`"connect": [%s]`, strings.Join(hosts, ", "))
+	return "This site isn't allowed to reach " + strings.Join(missing, ", ") + ". If you run it: put this line into the section page of its policy.json, and build and serve it again.", fmt.Sprintf(`"connect": [%s]`, strings.Join(hosts, ", "))
 }
 
 // Reach stores the settings that change sets, if the headers of this page name the origins that they need.
@@ -211,7 +302,7 @@ func (s *Settings) Reach(ctx context.Context, change func(*Kept)) bool {
 			body = append(body, dom.Pre(line, "", "The line for policy.json"))
 		}
 		dialog.Ask(dialog.Question{Title: "Nothing was changed", Text: text, Body: body, Answers: []string{"Close"}})
-		dom.Failed(errors.New("nothing was changed: the page's headers do not name the server"))
+		dom.Failed(errors.New("nothing was changed: this site isn't allowed to reach that server"))
 		return false
 	}
 	s.Kept = k
@@ -224,16 +315,16 @@ func (s *Settings) Reach(ctx context.Context, change func(*Kept)) bool {
 func (s *Settings) OfferReload() bool {
 	list := s.Unreached()
 	if len(list) > 0 {
-		askReload("Its policy must name " + strings.Join(list, ", ") + ", and a page's policy can be narrowed, not widened.")
+		askReload(strings.Join(list, ", "))
 	}
 	return len(list) > 0
 }
 
-// askReload asks to load the page again, and does so.
-func askReload(why string) {
-	if answer, _ := dialog.Ask(dialog.Question{Title: "Load the page again?", Text: why + " The conversations are kept; what is at work is stopped.", Answers: []string{"Later", "Load again"}}); answer == "Load again" {
+// askReload asks to load the page again, so that it may reach a server, and does so.
+func askReload(host string) {
+	if answer, _ := dialog.Ask(dialog.Question{Title: "Reload to connect to " + host + "?", Text: "For your safety this page may only reach the servers it was loaded with. Chats are kept. Running work stops.", Answers: []string{"Later", "Reload"}}); answer == "Reload" {
 		js.Global().Get("location").Call("reload")
 	} else {
-		dom.Status("Kept. Load the page again before the next message.")
+		dom.Status("Saved. Reload the page before the next message.")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall/js"
 
@@ -40,7 +41,21 @@ type Grants struct {
 
 // NewGrants returns the grants of no folder.
 func (s *Settings) NewGrants(o GrantsOptions) *Grants {
-	return &Grants{GrantsOptions: o, settings: s, lock: s.lock}
+	s.grants = &Grants{GrantsOptions: o, settings: s, lock: s.lock}
+	return s.grants
+}
+
+// ForgetServer removes the lasting answers about the tools of a server, in all folders, and stores the
+// settings. A later server of the same name is another one.
+func (s *Settings) ForgetServer(name string) {
+	about := func(r policy.Rule) bool { return strings.HasPrefix(r.Permission, "mcp:"+name+":") }
+	for folder, rules := range s.Rules {
+		s.Rules[folder] = slices.DeleteFunc(slices.Clone(rules), about)
+	}
+	if s.grants != nil {
+		s.grants.rules = slices.DeleteFunc(slices.Clone(s.grants.rules), about)
+	}
+	s.Save()
 }
 
 // Listen sets up the list of answers that hold for longer than one call.
@@ -62,7 +77,7 @@ func (g *Grants) Listen() {
 func (g *Grants) Open(name string, lasts bool) {
 	g.name, g.lasts, g.rules = name, lasts, nil
 	if lasts {
-		g.rules = slices.DeleteFunc(slices.Clone(g.settings.Rules[name]), func(r policy.Rule) bool { return r.Validate() != nil })
+		g.rules = slices.DeleteFunc(slices.Clone(g.settings.Rules[name]), func(r policy.Rule) bool { return r.Validate() != nil || formless(r) })
 	}
 }
 
@@ -87,35 +102,44 @@ func (g *Grants) PolicyHere() *policy.Policy {
 	return &p
 }
 
-// show lists the lasting answers, each with a button that takes it back.
+// show lists the lasting answers, with buttons that take them back.
 func (g *Grants) show() {
 	list := dom.Element("grants")
 	list.Call("replaceChildren")
-	row := func(r policy.Rule, how, key, take string) {
+	row := func(r policy.Rule, how string) js.Value {
 		what := string(r.Capability)
 		if what == "" {
-			what = "all it does"
+			what = "everything it does"
 		}
 		if r.Destroys {
-			what += ", and to lose what was there"
+			what += ", also if content is lost"
 		}
-		item, bar, back := dom.Create("li", ""), dom.Create("div", ""), dom.Create("button", take)
+		item := dom.Create("li", "")
+		item.Call("append", dom.Create("b", fmt.Sprintf("%s: %s", map[bool]string{true: "Never", false: "Allowed"}[r.Action == protocol.ActionDeny], r.Permission)),
+			" on ", dom.Create("code", cmp.Or(r.Pattern, "*")), dom.Create("small", " · "+what+" · "+how))
+		list.Call("append", item)
+		return item
+	}
+	button := func(item js.Value, key, text, about string) {
+		bar, back := dom.Create("div", ""), dom.Create("button", text)
 		bar.Set("className", "bar")
 		back.Set("type", "button")
 		back.Set("className", "stop small")
 		back.Get("dataset").Set("rule", key)
-		back.Call("setAttribute", "aria-label", take+": "+r.Permission+" on "+cmp.Or(r.Pattern, "*"))
+		back.Call("setAttribute", "aria-label", text+about)
 		bar.Call("append", back)
-		item.Call("append", dom.Create("b", fmt.Sprintf("%s: %s", map[bool]string{true: "Never", false: "Allowed"}[r.Action == protocol.ActionDeny], r.Permission)),
-			" on ", dom.Create("code", cmp.Or(r.Pattern, "*")), dom.Create("small", " · "+what+" · "+how), bar)
-		list.Call("append", item)
+		item.Call("append", bar)
 	}
 	for i, r := range g.rules {
-		row(r, "in this folder", strconv.Itoa(i), "Take back")
+		button(row(r, "in this folder"), strconv.Itoa(i), "Revoke", ": "+r.Permission+" on "+cmp.Or(r.Pattern, "*"))
 	}
 	if s := g.Session(); s != nil {
+		var last js.Value
 		for _, r := range s.Grants() {
-			row(r, "in this conversation", "talk", "Take back all of this conversation")
+			last = row(r, "in this chat")
+		}
+		if last.Truthy() { // a conversation's grants are taken back together
+			button(last, "talk", "Revoke all of this chat", "")
 		}
 	}
 	dom.Hide("no-grants", list.Get("childElementCount").Int() > 0)
@@ -139,7 +163,7 @@ func (g *Grants) takeBack(key string) error {
 		}
 	}
 	g.show()
-	dom.Status("Taken back: it is asked about again.")
+	dom.Status("Revoked: you will be asked again.")
 	dom.Element("grants").Get("parentNode").Call("focus")
 	return nil
 }

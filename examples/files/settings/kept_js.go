@@ -1,13 +1,17 @@
 package settings
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/examples/files/keys"
 	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/secrets"
 )
 
 const storage = "bailey-files"
@@ -19,12 +23,21 @@ type Settings struct {
 	loaded string      // the provider's origin in this page's policy, fixed until a reload
 	others []string    // the other origins in it, without those of the secrets
 
+	grants      *Grants  // of the open folder
 	secretHosts []string // those of the user's secrets in this page's policy
 }
 
-// Load returns the stored settings. It locks lock during its own actions.
-func Load(lock sync.Locker) *Settings {
+// Load returns the stored settings, with the keys. It locks lock during its own actions.
+func Load(ctx context.Context, lock sync.Locker) *Settings {
 	k := load()
+	store := keys.New(func(ctx context.Context) (*secrets.Store, error) {
+		return secrets.OpenStore(ctx, "bailey-files-keys")
+	})
+	old := k.unlock(ctx, store)
+	k.put = func(k Kept) Kept { return k.lock(ctx, store) }
+	if old { // of a visit before there was a store
+		k.Save()
+	}
 	return &Settings{Kept: k, lock: lock, loaded: k.Origin}
 }
 
@@ -46,8 +59,21 @@ func load() (k Kept) {
 // Save stores the settings.
 func (k Kept) Save() {
 	k.Origins = k.origins()
+	if k.put != nil {
+		k = k.put(k)
+	}
 	b, _ := json.Marshal(k)
 	js.Global().Get("localStorage").Call("setItem", storage, string(b))
+}
+
+// SetPrice stores the prices of the chosen model.
+func (k *Kept) SetPrice(p Prices) {
+	k.Prices = maps.Clone(k.Prices)
+	if k.Prices == nil {
+		k.Prices = map[string]Prices{}
+	}
+	k.Prices[k.Origin+" "+k.Model] = p
+	k.Save()
 }
 
 // SetCopied stores whether the folder with the name is worked on in a copy.
@@ -76,8 +102,8 @@ func (s *Settings) Reaches(origin string) bool {
 func (s *Settings) Stale() string {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	if s.Provider == "" || s.Origin == s.loaded {
+	if s.Provider == "" || s.Origin == "" || s.Reaches(s.Origin) {
 		return ""
 	}
-	return fmt.Sprintf("This page was loaded before you chose %s, and its policy lets it reach nothing new. Load it again: the conversations and what you wrote are kept.", s.Origin)
+	return fmt.Sprintf("Reload the page to start using %s at %s. Your draft is kept.", s.Model, s.Origin)
 }

@@ -25,7 +25,12 @@ func (s *Settings) Narrow(p *policy.Policy) error {
 		s.others = strings.Fields(meta.Get("dataset").Get("others").String())
 		return nil
 	}
-	s.others = slices.DeleteFunc(slices.Clone(s.Origins), func(o string) bool { return !plainOrigin.MatchString(o) })
+	s.others = slices.Clone(s.Origins)
+	for _, m := range s.Models { // each can be chosen without a reload
+		s.others = append(s.others, m.Origin)
+	}
+	slices.Sort(s.others)
+	s.others = slices.DeleteFunc(slices.Compact(s.others), func(o string) bool { return !plainOrigin.MatchString(o) })
 	one := *p
 	s.secretHosts = loadSecretHosts()
 	one.Page.Connect = slices.Clone(s.secretHosts)
@@ -80,7 +85,7 @@ func (s *Settings) Allows(ctx context.Context, hosts []string) bool {
 	for _, h := range hosts {
 		if !reaches(ctx, &url.URL{Scheme: "https", Host: h}) {
 			text := dom.Element("needs-text").Get("textContent").String()
-			dom.SetText("needs-text", strings.Replace(text, "Press Use it once more then.", "Then keep the secret once more.", 1))
+			dom.SetText("needs-text", strings.Replace(text, againSave, "Then save the secret again.", 1))
 			return false
 		}
 	}

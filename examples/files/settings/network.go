@@ -1,8 +1,6 @@
 package settings
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -83,23 +81,20 @@ type Server struct {
 	Decisions map[string]Decision `json:"decisions,omitempty"`
 }
 
+// Reach returns the origins that the server is reached at: its own, and those that the user allowed for it.
+func (s Server) Reach() []string { return append([]string{origin(s.URL)}, s.Origins...) }
+
 // Decision is what the user decided about a tool.
 type Decision struct {
 	Action protocol.Action `json:"action"`
-	Sum    string          `json:"sum"` // of the tool that the user saw, see [Sum]
-}
-
-// Sum returns a hash of what a server says about a tool.
-func Sum(t protocol.Tool) string {
-	h := sha256.Sum256([]byte(t.Description + "\x00" + t.Parameters))
-	return hex.EncodeToString(h[:16])
+	Sum    string          `json:"sum"` // of the tool that the user saw, see [protocol.Tool.Sum]
 }
 
 // Of returns the user's decision about a tool of the server as it is now. If the server has changed it since,
 // the user is asked, unless it was forbidden.
 func (s Server) Of(t protocol.Tool) protocol.Action {
 	d := s.Decisions[s.Tool(t)]
-	if d.Action == protocol.ActionDeny || d.Action == protocol.ActionAllow && d.Sum == Sum(t) {
+	if d.Action == protocol.ActionDeny || d.Action == protocol.ActionAllow && d.Sum == t.Sum() {
 		return d.Action
 	}
 	return protocol.ActionAsk
@@ -121,6 +116,11 @@ func (s Server) Rules(tools ...protocol.Tool) (list policy.Rules) {
 	return list
 }
 
+// formless reports whether a rule allows a server's tool whatever the server makes of it.
+func formless(r policy.Rule) bool {
+	return r.Action == protocol.ActionAllow && r.Sum == "" && strings.HasPrefix(r.Permission, "mcp:")
+}
+
 // origin returns the origin of an address, or "" if it is none.
 func origin(address string) string {
 	u, err := url.Parse(address)
@@ -134,7 +134,7 @@ func origin(address string) string {
 func (k *Kept) origins() (list []string) {
 	list = k.Web.origins()
 	for _, s := range k.Servers {
-		list = append(append(list, origin(s.URL)), s.Origins...)
+		list = append(list, s.Reach()...)
 	}
 	slices.Sort(list)
 	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })

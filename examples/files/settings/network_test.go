@@ -62,16 +62,16 @@ func TestAttackChangedTool(t *testing.T) {
 		{"its parameters", func(t *protocol.Tool) { t.Parameters = `{"type":"object","properties":{"file":{"type":"string"}}}` }},
 		{"a piece of one in the other", func(t *protocol.Tool) { t.Description, t.Parameters = "Echoes.{", `"type":"object"}` }},
 	} {
-		s := Server{Name: "far", Decisions: map[string]Decision{"echo": {protocol.ActionAllow, Sum(seen)}}}
+		s := Server{Name: "far", Decisions: map[string]Decision{"echo": {protocol.ActionAllow, seen.Sum()}}}
 		if rules := s.Rules(seen); len(rules) != 1 || rules[0].Permission != "mcp:far:echo" || rules[0].Action != protocol.ActionAllow {
 			t.Fatalf("unchanged: %v", rules)
 		}
 		changed := seen
 		c.change(&changed)
 		count.Try(c.name, len(s.Rules(changed)) > 0)
-		s.Decisions["echo"] = Decision{protocol.ActionAllow, Sum(changed)} // as if the user had seen that
+		s.Decisions["echo"] = Decision{protocol.ActionAllow, changed.Sum()} // as if the user had seen that
 		count.Off(c.name, len(s.Rules(changed)) > 0)
-		s.Decisions["echo"] = Decision{protocol.ActionDeny, Sum(seen)}
+		s.Decisions["echo"] = Decision{protocol.ActionDeny, seen.Sum()}
 		if rules := s.Rules(changed); len(rules) != 1 || rules[0].Action != protocol.ActionDeny {
 			t.Errorf("%s: what is forbidden stays so: %v", c.name, rules)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall/js"
 
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/protocol"
@@ -22,9 +23,6 @@ var providers = map[string]struct {
 	"openrouter": {"https://openrouter.ai/api/v1", "openrouter/auto", provider.OpenAIChat},
 	"local":      {"http://localhost:11434/v1", "llama3.2", provider.OpenAIChat},
 }
-
-// inBrowser is the id of the browser's own model.
-const inBrowser = "browser"
 
 // browsers returns the browser's own model. It may be downloaded, because the user pressed a button
 // for it, or sent a message.
@@ -45,38 +43,47 @@ func (k Kept) NewModel() (sandbox.Model, error) {
 		return provider.Commands(), nil
 	}
 	if k.Provider != "local" && k.Key == "" {
-		return nil, errors.New("the provider needs a key: see Settings")
+		return nil, errors.New("the model needs a key: enter it in Settings")
 	}
 	return p.make(provider.Options{URL: k.URL, Key: k.Key, Model: k.Model, Effort: k.Effort, Context: k.Context, OnDevice: k.Provider == "local"}), nil
 }
 
-// Explain returns the text for the user about a provider's error, and the remedy.
-func (k Kept) Explain(err error) string {
+// Explain returns the text for the user about a provider's error and the remedy, and the provider's own
+// words. If came is set, a part of the answer came before.
+func (k Kept) Explain(err error, came bool) (text, details string) {
 	var me *sandbox.ModelError
 	if !errors.As(err, &me) {
-		return protocol.Public(err).Message
+		return protocol.Public(err).Message, ""
 	}
-	said := ""
-	if m := strings.TrimSpace(me.Message); m != "" && !strings.HasPrefix(m, "the server answered") {
-		said = " It says: " + m
+	m := strings.TrimSpace(me.Message)
+	if m != "" && !strings.HasPrefix(m, "the server answered") {
+		details = "It says: " + m
 	}
+	host := strings.TrimPrefix(k.Origin, "https://")
+	online := js.Global().Get("navigator").Get("onLine").Bool()
 	switch {
 	case k.Provider == inBrowser:
-		return "The browser's own model did not answer: " + me.Message
+		return "The browser's own model did not answer: " + m + ".", ""
 	case me.Status == 401 || me.Status == 403:
-		return "The provider does not accept the key. Look at it in Settings." + said
+		text = "The provider does not accept the key. Check it in Settings."
 	case me.Status == 404:
-		return fmt.Sprintf("The provider knows no model %q at this address. Look at both in Settings.%s", k.Model, said)
-	case me.Status == 413 || me.Status == 400 && strings.Contains(me.Message, "token"):
-		return "The conversation has become too long for this model. Begin a new one, or fork an earlier part." + said
+		text = fmt.Sprintf("The provider knows no model %q at this address. Check both in Settings.", k.Model)
+	case me.Status == 413 || me.Status == 400 && strings.Contains(m, "token"):
+		text = "The conversation has become too long for this model. Begin a new chat, or fork an earlier part."
 	case me.Status == 429:
-		return "The provider has had too many requests from this key, or its credit is used up. Wait, and try again." + said
+		text = "The provider has had too many requests with this key, or its credit is used up. Wait, and try again."
 	case me.Status >= 500:
-		return fmt.Sprintf("The provider has a fault of its own (%d). Try again later.%s", me.Status, said)
+		text = fmt.Sprintf("The provider has a fault of its own (%d). Try again later.", me.Status)
 	case me.Status != 0:
-		return fmt.Sprintf("The provider refused the request (%d).%s", me.Status, said)
-	case strings.Contains(me.Message, "cut off") && !strings.Contains(me.Message, "failed"):
-		return "The answer was cut off in the middle. What came is above; try again for a whole one."
+		text = fmt.Sprintf("The provider refused the request (%d).", me.Status)
+	case !online && k.Provider != "local":
+		text = "You are offline. Try again once you are connected."
+	case came:
+		text = "The answer from " + host + " broke off. What came is above. Try again for a whole one."
+	case strings.Contains(m, "cut off") && !strings.Contains(m, "failed"):
+		text = "The answer from " + host + " ended too early. If the address is right, try again. A login page in between has this effect, too."
+	default:
+		text = "Can't reach " + host + ", or the connection broke. Is it running, and does it allow requests from this site (CORS)?"
 	}
-	return fmt.Sprintf("No answer came from %s, or it broke off: it is not there, has no network, or does not let this page ask (CORS).", k.Origin)
+	return text, details
 }

@@ -26,12 +26,12 @@ func (s *Shield) Listen(ctx context.Context, provider string, others []string) {
 	reach := dom.Element("reach")
 	reach.Call("append", dom.Create("li", "This page's own server: "+js.Global().Get("location").Get("origin").String()))
 	if provider != "" {
-		reach.Call("append", dom.Create("li", "The provider you chose: "+provider))
+		reach.Call("append", dom.Create("li", "The AI model you chose: "+provider))
 	}
 	for _, o := range others {
 		reach.Call("append", dom.Create("li", "For the web or an MCP server, which you added: "+o))
 	}
-	reach.Call("append", dom.Create("li", "No other server: a policy in the page itself holds requests and sockets to this list. The model's code and what it shows reach nothing at all. What holds the rest is below."))
+	reach.Call("append", dom.Create("li", "Nowhere else: the page limits itself to this list. The assistant's code, and what it shows, reach nothing at all. The walls are listed below."))
 	trying := false // the page's own checks are not shown
 	dom.On(dom.Document(), "securitypolicyviolation", func(e js.Value) {
 		if trying {
@@ -76,7 +76,7 @@ func (s *Shield) Stopped(text string) {
 	s.blocked++
 	tab := dom.Element("tab-shield")
 	tab.Get("dataset").Set("n", s.blocked)
-	tab.Call("replaceChildren", "Shield", dom.Away(fmt.Sprintf(", stopped: %d", s.blocked)))
+	tab.Call("replaceChildren", "Security", dom.Away(fmt.Sprintf(", stopped: %d", s.blocked)))
 }
 
 // ways are the names by which a page's code reaches a network or the page. A model's code has none of them.

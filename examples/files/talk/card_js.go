@@ -25,10 +25,14 @@ type card struct {
 	asks  int         // number of open questions about the call
 	live  js.Value    // its output so far
 	lines int
+	early bool // live has a preliminary output, and no lines
 	past  bool // from an earlier visit
 	saw   seen // the outcome for models
 	who   any  // the decisions about the call, a line for each step
 	began time.Time
+	step  *step  // in the conversation
+	group *group // of step
+	path  string // of the file that the call is about
 }
 
 // seen is the outcome of a call as models receive it: here for a model on this machine, far for one
@@ -59,8 +63,8 @@ func (t *Talk) card(id, name string) *card {
 	bar.Set("className", "live")
 	c.live.Set("hidden", true)
 	c.live.Set("tabIndex", 0)
-	c.live.Call("setAttribute", "aria-label", "What it says so far")
-	c.kill = dom.Create("button", "End this")
+	c.live.Call("setAttribute", "aria-label", "Output so far")
+	c.kill = dom.Create("button", "Stop this step")
 	c.kill.Set("type", "button")
 	c.kill.Set("className", "stop small")
 	c.kill.Set("hidden", true)
@@ -76,6 +80,7 @@ func (t *Talk) card(id, name string) *card {
 	t.cards[id] = c
 	t.items = append(t.items, c.item)
 	t.step.cards = append(t.step.cards, id)
+	t.stepOf(c)
 	if t.options.InView(t) {
 		dom.Hide("quiet", true)
 		dom.Element("cards").Call("append", c.item)
@@ -94,7 +99,7 @@ func OnCard(current func() *Talk) {
 		}
 		b := e.Get("target").Call("closest", "button[data-call]")
 		if t := current(); t != nil && !b.IsNull() {
-			t.Session.StopCall(b.Get("dataset").Get("call").String(), "the user ended this call")
+			t.Session.StopCall(b.Get("dataset").Get("call").String(), "the user stopped this step")
 		}
 	})
 }
@@ -104,12 +109,35 @@ func (c *card) progress(text string) {
 	if c.item.Get("className").String() != "running" {
 		return
 	}
+	if c.early {
+		c.early = false
+		c.live.Call("replaceChildren")
+	}
 	if c.lines++; c.lines > 100 { // only the last 100 lines are kept
 		c.live.Get("firstChild").Call("remove")
 	}
 	c.live.Set("hidden", false)
 	c.kill.Set("hidden", false)
 	c.live.Call("append", dom.Cut(text, 300)+"\n")
+	c.live.Set("scrollTop", c.live.Get("scrollHeight"))
+	if c.asks == 0 {
+		c.state(lasted(c.began))
+	}
+}
+
+// soFar shows the output that the running call has until now. A call that reports lines shows those.
+func (c *card) soFar(output any) {
+	if c.lines > 0 || c.item.Get("className").String() != "running" {
+		return
+	}
+	text := consent.Last(consent.Values(output, ""), 100, 8_000)
+	if text == "" {
+		return
+	}
+	c.early = true
+	c.live.Set("hidden", false)
+	c.kill.Set("hidden", false)
+	c.live.Set("textContent", text)
 	c.live.Set("scrollTop", c.live.Get("scrollHeight"))
 	if c.asks == 0 {
 		c.state(lasted(c.began))
@@ -133,11 +161,20 @@ func (c *card) answered() {
 func (c *card) state(text string) { c.note.Set("textContent", text) }
 
 // input shows the arguments, and the most telling one in the head of the card.
-func (c *card) input(v any) {
-	c.part("What was asked for", v)
+func (t *Talk) input(c *card, v any) {
+	c.part("Input", v)
 	m, _ := v.(map[string]any)
-	if s := about(m); s != "" {
+	s := about(m)
+	if s != "" {
 		c.head.Call("replaceChildren", c.name+" ", dom.Create("code", s))
+	}
+	c.path, _ = m["path"].(string)
+	if c.step != nil && c.step.what != s {
+		c.step.what = s
+		t.showGroup(c.group)
+	}
+	if c.name == "todo" {
+		t.todo(v)
 	}
 }
 
@@ -162,8 +199,8 @@ func lasted(began time.Time) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// end shows the outcome of the call.
-func (c *card) end(bad, denied bool, why string, output any) {
+// end shows the outcome of the call, and returns its state.
+func (c *card) end(bad, denied bool, why string, output any) string {
 	class, note := "done", lasted(c.began)
 	switch {
 	case denied:
@@ -193,16 +230,17 @@ func (c *card) end(bad, denied bool, why string, output any) {
 	}
 	switch {
 	case c.saw.far != "":
-		c.part("What a model on this machine gets to see", c.saw.here)
-		c.part("What a model elsewhere gets to see", c.saw.far)
+		c.part("What a model on this computer sees", c.saw.here)
+		c.part("What a model elsewhere sees", c.saw.far)
 	case c.saw.here != "":
 		c.part("What the model saw", c.saw.here)
 	}
+	return class
 }
 
 // outcome shows a result. A change is shown as a diff.
 func (c *card) outcome(v any) {
-	const title = "What came of it"
+	const title = "Result"
 	if m, is := v.(map[string]any); is {
 		if diff, has := m["diff"].(string); has && diff != "" {
 			box := dom.Create("pre", "")

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -42,34 +41,38 @@ func (i *images) add(read func(context.Context) ([]byte, error)) string {
 	return imageAt + fmt.Sprint(len(i.list)-1)
 }
 
-// image returns an image of the document. A model can name one too, and the user sees it once more.
-func (t *Talk) image(ctx context.Context, r iframe.ImageRequest) ([]byte, error) {
+// open returns an image of the document, or one of the folder by picture. A model can name one too, and the
+// user sees it once more.
+func (i *images) open(ctx context.Context, r iframe.ImageRequest, picture func(context.Context, string) ([]byte, error)) ([]byte, error) {
+	if r.Path != "" {
+		return picture(ctx, r.Path)
+	}
 	at, n := strings.TrimPrefix(r.URL, imageAt), -1
 	_, _ = fmt.Sscan(at, &n)
-	t.images.mu.Lock()
-	list := t.images.list
-	t.images.mu.Unlock()
+	i.mu.Lock()
+	list := i.list
+	i.mu.Unlock()
 	if n < 0 || n >= len(list) || fmt.Sprint(imageAt, n) != r.URL {
 		return nil, fs.ErrNotExist
 	}
 	return list[n](ctx)
 }
 
-// picture returns a file as Markdown: an image, or a line about another file.
-func (t *Talk) picture(f pictured) string {
+// markdown returns a file as Markdown: an image, or a line about another file.
+func (i *images) markdown(f pictured) string {
 	if kind, _, _ := strings.Cut(strings.TrimPrefix(f.String(), "["), ":"); kind == "image" {
-		return "![" + escape(f.Name) + "](" + t.images.add(f.read) + ")"
+		return "![" + escape(f.Name) + "](" + i.add(f.read) + ")"
 	}
 	return "**" + escape(f.Name) + "** · attached"
 }
 
 // stored returns the files of stored parts, which are read when they are shown.
-func (t *Talk) stored(parts []sandbox.PartRecord) (out []pictured) {
+func stored(s *sandbox.Session, parts ...sandbox.PartRecord) (out []pictured) {
 	for _, p := range parts {
 		d, _ := p.Data.(map[string]any)
 		kind, _ := d["media_type"].(string)
 		out = append(out, pictured{sandbox.File{Name: NameOf(p), MediaType: kind}, func(ctx context.Context) ([]byte, error) {
-			list, err := t.Session.Files(ctx, p)
+			list, err := s.Files(ctx, p)
 			if err != nil || len(list) == 0 {
 				return nil, err
 			}
@@ -79,22 +82,11 @@ func (t *Talk) stored(parts []sandbox.PartRecord) (out []pictured) {
 	return out
 }
 
-// made shows a file that the model made.
-func (t *Talk) made(f pictured) {
-	s := t.section("Assistant")
-	s.write(t.picture(f))
-	_ = s.Close()
-	t.text = nil
-}
-
-// streamed shows a file that the model made just now. The chunk has its content.
-func (t *Talk) streamed(c sandbox.Chunk) {
+// streamed returns a file that the model made just now. The chunk has its content.
+func streamed(c sandbox.Chunk) (pictured, error) {
 	_, text, _ := strings.Cut(c.URL, ",")
 	data, err := base64.StdEncoding.DecodeString(text)
-	if dom.Failed(err) {
-		return
-	}
-	t.made(pictured{sandbox.File{Name: "file", MediaType: c.MediaType}, func(context.Context) ([]byte, error) { return data, nil }})
+	return pictured{sandbox.File{Name: "file", MediaType: c.MediaType}, func(context.Context) ([]byte, error) { return data, nil }}, err
 }
 
 // Written returns the text of a message, and its parts that are files.

@@ -21,25 +21,30 @@ func link(ctx context.Context, l iframe.Link, reveal func(path string)) {
 	}
 	go func() {
 		const copies = "Copy the address"
-		text, answers := "It leads out of this page. Whoever answers there learns that you came.", []string{"Stay", copies, "Open"}
+		text, answers := "This opens "+l.Host()+" in a new tab. That site learns of your visit.", []string{"Stay", copies, "Open"}
 		if !mayOpen(ctx, l) {
-			text += " This page's headers do not name that server (navigate, in the section page of policy.json): browsers made from Chromium open nothing there. Copy the address for another window, then."
+			text += " This site's settings (navigate in policy.json) may block it here: copy the address instead."
 			answers = []string{"Stay", "Open", copies}
 		}
 		switch answer, _ := dialog.Ask(dialog.Question{Title: "Open this address in a new tab?", Text: text, Body: []js.Value{dom.Create("code", l.URL)}, Answers: answers}); answer {
 		case "Open":
 			dom.Failed(l.Open(ctx))
 		case copies:
-			clipboard := js.Global().Get("navigator").Get("clipboard")
-			if clipboard.IsUndefined() {
-				dom.Failed(errors.New("this page has no clipboard: it needs HTTPS or localhost"))
-				return
-			}
-			if _, err := dom.Await(ctx, clipboard.Call("writeText", l.URL)); !dom.Failed(err) {
-				dialog.Toast("The address is copied.")
-			}
+			copied(l.URL)
 		}
 	}()
+}
+
+// copied copies a text to the clipboard.
+func copied(text string) {
+	clipboard := js.Global().Get("navigator").Get("clipboard")
+	if clipboard.IsUndefined() {
+		dom.Failed(errors.New("this page has no clipboard: it needs HTTPS or localhost"))
+		return
+	}
+	if _, err := dom.Await(context.Background(), clipboard.Call("writeText", text)); !dom.Failed(err) {
+		dialog.Toast("Copied.")
+	}
 }
 
 // mayOpen reports whether the headers of this page allow it to open a link.

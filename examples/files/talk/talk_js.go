@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"syscall/js"
+	"time"
 
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/iframe"
@@ -21,10 +22,24 @@ type Options struct {
 	OnNews  func()                        // a text came while the user saw another conversation
 	Blocked func(text string)             // an answer tried something that the policy of its frame blocked
 	WayOut  func(tool string, output any) // a call ended
-	Reveal  func(path string)             // selects a file of the folder, to which a link leads
+	Reveal  func(path string)             // shows a file of the folder, to which a link leads
+	Edit    func(t *Talk, message sandbox.Message, restore bool)
+	Fork    func(t *Talk, message sandbox.Message)
+	Retry   func(t *Talk, message sandbox.Message)
+	Mark    func(path string) (int64, string) // number of the last change of a file, 0 without one, and its diff
+	Undo    func(path string, mark int64)
+
+	// Picture returns an image of the folder, at most MaxPicture bytes.
+	Picture func(ctx context.Context, path string) ([]byte, error)
+
+	// Keep makes a file of a code block. It asks for the name.
+	Keep func(name, text string) error
 
 	Renderer *markdown.Renderer // of the answers
 }
+
+// MaxPicture is the size of a picture in a conversation, in bytes.
+const MaxPicture = 8 << 20
 
 // Talk is an open conversation. Its text is one document behind two frames, and its calls are cards
 // beside it. Several can be at work, and one is in view.
@@ -33,22 +48,31 @@ type Talk struct {
 	Cancel  context.CancelCauseFunc // ends the run, nil without one
 	Leave   context.CancelFunc      // drops a plan during its question, nil without one
 	Asked   string                  // id of the last message when a model was last asked
+	Began   time.Time               // of the run
+	Problem string                  // why the last message has no answer
 	News    bool                    // a text came while another conversation was in view
 	Look    int                     // greater than that of each conversation that was in view before
 
 	options Options
+	details string   // more about Problem
 	box     js.Value // the element around the document
 	view    *iframe.Document
 	n       int // number of sections
 	text    *iframe.Section
 	last    strings.Builder // the text of the section that streams, for the live region
 	cards   map[string]*card
-	items   []js.Value // the cards in order
-	images  images     // of the document
-	thinks  bool       // text is the fold with the model's thoughts
-	short   bool       // the user knows that the model does not receive all of the conversation
-	refused bool       // the user knows that the provider refused the files
-	step    struct {   // what this step has shown so far. Another try takes its place
+	items   []js.Value     // the cards in order
+	images  images         // of the document
+	links   links          // of the document
+	group   *group         // of the calls since the last text, nil without one
+	texts   map[string]int // number of messages of the user's by their text
+	asked   [2]any         // text of the user's last message, and its number among equal ones
+	answer  string         // the last text of the model
+	todos   [][2]string    // what the assistant has to do, and its state
+	thinks  bool           // text is the fold with the model's thoughts
+	short   bool           // the user knows that the model does not receive all of the conversation
+	refused bool           // the user knows that the provider refused the files
+	step    struct {       // what this step has shown so far. Another try takes its place
 		sections []*iframe.Section
 		cards    []string
 	}
@@ -59,16 +83,38 @@ func New(ctx context.Context, s *sandbox.Session, o Options) (*Talk, error) {
 	t := &Talk{Session: s, options: o, box: dom.Create("div", ""), cards: map[string]*card{}}
 	t.box.Set("id", "talk-"+s.ID())
 	t.box.Set("className", "paper")
-	dom.Element("talk").Call("append", t.box)
+	dom.Element("papers").Call("append", t.box)
 	parent, err := iframe.ElementByID("talk-" + s.ID())
 	if err != nil {
 		return nil, err
 	}
 	t.view, err = iframe.NewDocument(ctx, parent, iframe.DocumentOptions{
-		Label: "Conversation", MaxHeight: 200_000, Renderer: o.Renderer, OnLink: func(ctx context.Context, l iframe.Link) { link(ctx, l, o.Reveal) }, OnImage: t.image, MaxImage: 8 << 20,
+		Label: "Conversation", Renderer: o.Renderer, OnLink: func(ctx context.Context, l iframe.Link) {
+			if !t.links.follow(l.Path) {
+				link(ctx, l, o.Reveal)
+			}
+		}, OnImage: func(ctx context.Context, r iframe.ImageRequest) ([]byte, error) {
+			return t.images.open(ctx, r, o.Picture)
+		}, MaxImage: MaxPicture,
+		OnOpen: func(_ context.Context, name, text string) error { return o.Keep(name, text) },
 		CSS: `section[aria-label^="You,"] img { max-height: 15em; border-radius: 8px; vertical-align: top; }
-			section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }
-			section[aria-label^="Note,"] > * { margin: 0; padding: .6em .9em; border: 1px solid light-dark(#9a3412, #f0a06c); border-radius: 10px; background: light-dark(#fff4ec, #2c1d14); font-size: .9em; }`,
+			section[aria-label^="You,"] .bailey-plain { max-height: 20em; overflow-y: auto; }
+			section[aria-label^="You,"] blockquote { margin-inline: 0; padding: .5em .9em; border: 0; border: 1px solid transparent; border-radius: 10px; color: inherit; background: light-dark(#eef6f1, #18261f); } section[aria-label^="You,"] blockquote > * { margin: 0; }
+			section[aria-label^="Note,"] > * { margin: 0; padding: .6em .9em; border: 1px solid light-dark(#9a3412, #f0a06c); border-radius: 10px; background: light-dark(#fff4ec, #2c1d14); font-size: .9em; }
+			section[aria-label^="Answer,"], section[aria-label^="Steps,"], section[aria-label^="Change,"], section[aria-label^="Thoughts,"] { font-size: .9em; }
+			section[aria-label^="Steps,"] summary, section[aria-label^="Thoughts,"] summary { color: light-dark(#59616c, #a3abb6); }
+			section[aria-label^="Steps,"] ul { margin-block: .3em; }
+			section[aria-label^="Change,"] { padding: .6em .8em; border: 1px solid light-dark(#dfe2e7, #2e343c); border-radius: 10px; }
+			section[aria-label^="Change,"] > div + div { margin-top: .4em; }
+			section[aria-label^="You,"] > div:last-child:not(:only-child) p, section[aria-label^="Actions,"] p { font-size: .8em; text-align: end; }
+			:is(section[aria-label^="You,"] > div:last-child, section[aria-label^="Actions,"]) a { color: light-dark(#59616c, #a3abb6); text-decoration: none; margin-inline-start: 1em; }
+			section[aria-label^="Actions,"] p a { margin-inline: 0 1em !important; }
+			:is(section[aria-label^="You,"], section[aria-label^="Actions,"]) a:hover { text-decoration: underline; }
+			section[aria-label^="Actions,"] p { text-align: start; }
+			section[aria-label^="Actions,"] { margin-top: .3em !important; }
+			section[aria-label^="You,"] > div:last-child:not(:only-child), section[aria-label^="Actions,"] { opacity: .9; }
+			section[aria-label^="You,"] > div + div { margin-top: .2em; }
+			section[aria-label^="You,"]:hover > div, section[aria-label^="You,"]:focus-within > div, section[aria-label^="Actions,"]:is(:hover, :focus-within) { opacity: 1 !important; }`,
 		Theme:       iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
 		OnViolation: func(v iframe.CSPViolation) { o.Blocked(fmt.Sprintf("an answer: %s: %s", v.Directive, v.Blocked)) },
 	})
@@ -89,11 +135,13 @@ func (t *Talk) Show() {
 		item.Call("remove")
 	}
 	t.cards, t.items = map[string]*card{}, nil
-	t.text, t.thinks = nil, false
+	t.text, t.thinks, t.group, t.answer, t.asked, t.todos = nil, false, nil, "", [2]any{}, nil
+	t.texts, t.links.acts = map[string]int{}, nil
 	t.images.clear()
 	for _, m := range t.Session.Messages() {
 		t.message(m)
 	}
+	t.answered()
 	t.begin() // a step that began before owns none of them
 }
 
@@ -107,7 +155,7 @@ func (t *Talk) Close() {
 // message shows a stored message.
 func (t *Talk) message(m sandbox.Message) {
 	if text, files := Written(m); m.Role == sandbox.RoleUser && (text != "" || len(files) > 0) {
-		t.said(text, t.stored(files))
+		t.said(text, stored(t.Session, files...))
 		return
 	}
 	for _, p := range m.Parts {
@@ -115,12 +163,12 @@ func (t *Talk) message(m sandbox.Message) {
 		text, _ := d["text"].(string)
 		switch {
 		case p.Type == "file":
-			t.made(t.stored([]sandbox.PartRecord{p})[0])
+			t.made(stored(t.Session, p)[0])
 		case p.Type == "text":
 			s := t.section("Assistant")
 			s.write(text)
 			_ = s.Close()
-			t.text = nil
+			t.text, t.answer = nil, text
 		case p.Type == "reasoning" && text != "":
 			t.think(text)
 			t.thought()
@@ -129,13 +177,21 @@ func (t *Talk) message(m sandbox.Message) {
 		case p.ToolCallID != "":
 			name, _ := d["tool"].(string)
 			c := t.card(p.ToolCallID, name)
-			c.input(d["input"])
+			t.input(c, d["input"])
 			why, _ := d["error"].(string)
 			c.past = true
 			c.stored(p)
-			c.end(p.ToolState != sandbox.ToolOutputAvailable, d["reason"] == string(protocol.ReasonRejected), why, d["output"])
+			t.stepped(c, c.end(p.ToolState != sandbox.ToolOutputAvailable, d["reason"] == string(protocol.ReasonRejected), why, d["output"]), d["output"])
 		}
 	}
+}
+
+// made shows a file that the model made.
+func (t *Talk) made(f pictured) {
+	s := t.section("Assistant")
+	s.write(t.images.markdown(f))
+	_ = s.Close()
+	t.text = nil
 }
 
 // summary shows a fold with the summary that the model receives in place of older messages.
@@ -144,7 +200,6 @@ func (t *Talk) summary(d map[string]any) {
 	s := t.section("Summary")
 	s.write("<details><summary>Earlier messages, summarised for the model</summary>\n\n" + text + "\n\n</details>\n")
 	_ = s.Close()
-	t.text = nil
 }
 
 // think adds to the fold with the model's thoughts, which stays closed unless the user opens it. They
@@ -177,7 +232,12 @@ func (t *Talk) Said(text string, files ...sandbox.File) {
 }
 
 func (t *Talk) said(text string, files []pictured) {
-	s := t.section("You")
+	t.answered()
+	said, s := text, t.section("You")
+	if long(text) { // too long for Markdown, so it is a section of its own
+		_ = s.Show(t.options.Renderer.Text(text))
+		text, s = "", t.section("You")
+	}
 	defer s.Close()
 	if t.options.InView(t) { // the user wants to see the answer
 		scroll := dom.Element("talk")
@@ -187,16 +247,34 @@ func (t *Talk) said(text string, files []pictured) {
 		s.write("> " + escape(strings.TrimRight(line, "\r\n")) + "  \n")
 	}
 	for _, f := range files {
-		s.write("> " + t.picture(f) + "  \n")
+		s.write("> " + t.images.markdown(f) + "  \n")
 	}
-	t.text, t.short, t.refused = nil, false, false
+	s.write("\n" + t.ofMessage(said) + "\n")
+	t.short, t.refused = false, false
 }
 
-// escape returns s with each character of Markdown escaped.
+// long reports whether a text is shown without Markdown, which has limits for a line and a block.
+func long(text string) bool {
+	if len(text) > 128<<10 {
+		return true
+	}
+	for line := range strings.Lines(text) {
+		if len(line) > 8<<10 {
+			return true
+		}
+	}
+	return false
+}
+
+// escape returns s with each character of Markdown escaped. A bracket behind a backslash would begin or end a formula.
 func escape(s string) string {
 	var b strings.Builder
 	for _, r := range s {
-		if strings.ContainsRune("\\`*_{}[]()<>#+-.!|~&:$^=", r) {
+		switch {
+		case strings.ContainsRune("()[]", r):
+			fmt.Fprintf(&b, "&#%d;", r)
+			continue
+		case strings.ContainsRune("\\`*_{}<>#+-.!|~&:$^=", r):
 			b.WriteByte('\\')
 		}
 		b.WriteRune(r)
@@ -211,12 +289,15 @@ func (o out) write(text string) { _, _ = o.WriteString(text) }
 // section begins a section of the document, labelled by its author.
 func (t *Talk) section(who string) out {
 	t.thought() // the user may say something, or a note may come, while the model thinks
+	if who != "Change" {
+		t.group = nil
+	}
 	t.n++
 	s := t.view.Section(fmt.Sprintf("s%d", t.n))
 	_ = s.SetLabel(fmt.Sprintf("%s, %d", who, t.n))
-	t.text = s
-	t.last.Reset()
-	if who == "Assistant" || who == "Thoughts" {
+	if who == "Assistant" || who == "Thoughts" { // anything else leaves an answer that streams as it is
+		t.text = s
+		t.last.Reset()
 		t.step.sections = append(t.step.sections, s)
 	}
 	return out{s}
@@ -232,8 +313,12 @@ func (t *Talk) again() {
 		c.item.Call("remove")
 		t.items = slices.DeleteFunc(t.items, c.item.Equal)
 		delete(t.cards, id)
+		if c.group != nil && c.group.section != nil {
+			c.group.lines = slices.DeleteFunc(c.group.lines, func(s *step) bool { return s == c.step })
+			t.showGroup(c.group)
+		}
 	}
-	t.text, t.thinks = nil, false
+	t.text, t.thinks, t.group = nil, false, nil
 	t.begin()
 }
 
@@ -258,19 +343,17 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 			t.section("Assistant")
 		}
 		out{t.text}.write(c.Delta)
-		if t.last.Len() < 2000 {
-			t.last.WriteString(c.Delta)
-		}
+		t.last.WriteString(c.Delta)
 	case "text-end":
 		if t.text != nil {
 			_ = t.text.Close()
 			t.heard()
 		}
-		t.text = nil
+		t.text, t.answer = nil, t.last.String()
 	case "tool-input-start":
 		t.card(c.ToolCallID, c.ToolName)
 	case "tool-input-available":
-		t.card(c.ToolCallID, c.ToolName).input(c.Input)
+		t.input(t.card(c.ToolCallID, c.ToolName), c.Input)
 	case "tool-input-error":
 		t.end(c, c.ErrorText)
 	case "tool-approval-request":
@@ -286,6 +369,10 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 			t.card(id, "").answered()
 		}
 	case "tool-output-available":
+		if c.Preliminary {
+			t.card(c.ToolCallID, "").soFar(c.Output)
+			return
+		}
 		t.end(c, "")
 	case "tool-output-error", "tool-output-denied":
 		t.end(c, c.ErrorText)
@@ -297,7 +384,9 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 		d, _ := c.Data.(map[string]any)
 		t.summary(d)
 	case "file":
-		t.streamed(c)
+		if f, err := streamed(c); !dom.Failed(err) {
+			t.made(f)
+		}
 	case "data-shortened":
 		t.noteOnce(&t.short, "Shortened for the model.", "The conversation is longer than the model can read at once, so the model gets only the beginning and the end of the longest texts. Send a long text in parts, or enter a larger window in Settings if the model has one.")
 	case "data-files-refused":
@@ -317,7 +406,6 @@ func (t *Talk) noteOnce(noted *bool, title, text string) {
 	s := t.section("Note")
 	s.write("**" + title + "** " + escape(text))
 	_ = s.Close()
-	t.text = nil
 	if t.options.InView(t) {
 		aloud(title + " " + text)
 	}
@@ -334,7 +422,7 @@ func (t *Talk) end(c sandbox.Chunk, why string) {
 			why = "You said no."
 		}
 	}
-	card.end(c.Type != "tool-output-available", denied, why, c.Output)
+	t.stepped(card, card.end(c.Type != "tool-output-available", denied, why, c.Output), c.Output)
 	t.options.WayOut(card.name, c.Output)
 }
 
@@ -346,7 +434,7 @@ func (t *Talk) heard() {
 		t.options.OnNews()
 		return
 	}
-	aloud("Assistant: " + t.last.String())
+	aloud("Assistant: " + dom.Cut(t.last.String(), 2000))
 }
 
 // aloud puts a text into the page's live region.
@@ -366,7 +454,7 @@ func (t *Talk) halted(data any) {
 	s.write("**Stopped.** ")
 	list := texts(d["done"])
 	if len(list) == 0 {
-		s.write("Nothing had been done in this answer.")
+		s.write("Nothing had been changed.")
 	} else {
 		s.write("Done until then:\n\n")
 	}
@@ -380,7 +468,7 @@ func (t *Talk) halted(data any) {
 	}
 	_ = s.Close()
 	t.text = nil
-	dom.Status(fmt.Sprintf("Stopped. Calls done until then: %d", len(list)))
+	dom.Status("Stopped.")
 }
 
 func texts(v any) (out []string) {
@@ -402,6 +490,14 @@ func (t *Talk) Items() []js.Value { return t.items }
 
 // Last returns the beginning of the last text of the model.
 func (t *Talk) Last() string { return strings.TrimSpace(t.last.String()) }
+
+// Ended shows that the run has ended: links below its answer, and no more list of things that are done.
+func (t *Talk) Ended() {
+	t.answered()
+	if t.options.InView(t) {
+		t.ShowTodo()
+	}
+}
 
 // Behind sets whether another conversation is in view.
 func (t *Talk) Behind(yes bool) { t.box.Get("classList").Call("toggle", "behind", yes) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
@@ -13,7 +14,7 @@ import (
 // shown returns a conversation in a page with the elements that it needs. Its user has said "hello".
 func shown(t *testing.T) *Talk {
 	t.Helper()
-	for _, id := range []string{"talk", "cards", "quiet", "status", "heard"} {
+	for _, id := range []string{"talk", "papers", "cards", "quiet", "status", "heard", "todo", "life"} {
 		el := dom.Create("div", "")
 		el.Set("id", id)
 		dom.Document().Get("body").Call("append", el)
@@ -62,12 +63,12 @@ func TestAgain(t *testing.T) {
 	talk.chunks(
 		sandbox.Chunk{Type: "start-step"},
 		sandbox.Chunk{Type: "data-compaction", Data: map[string]any{"summary": "IN SHORT"}},
-		sandbox.Chunk{Type: "reasoning-delta", Delta: "HM"}, sandbox.Chunk{Type: "reasoning-end"},
-		sandbox.Chunk{Type: "text-start"}, sandbox.Chunk{Type: "text-delta", Delta: "HALF"},
+		sandbox.Chunk{Type: "reasoning-delta", Delta: "hm, hm"}, sandbox.Chunk{Type: "reasoning-end"},
+		sandbox.Chunk{Type: "text-start"}, sandbox.Chunk{Type: "text-delta", Delta: "half of it"},
 		sandbox.Chunk{Type: "tool-input-start", ToolCallID: "c", ToolName: "read"},
 		sandbox.Chunk{Type: "reset-step"},
 	)
-	if got := html(t, talk); !strings.Contains(got, "hello") || !strings.Contains(got, "IN SHORT") || strings.Contains(got, "HM") || strings.Contains(got, "HALF") {
+	if got := html(t, talk); !strings.Contains(got, "hello") || !strings.Contains(got, "IN SHORT") || strings.Contains(got, "hm, hm") || strings.Contains(got, "half of it") {
 		t.Errorf("it shows %s", got)
 	}
 	if n := len(talk.Items()) + dom.Element("cards").Get("childElementCount").Int(); n != 0 {
@@ -81,14 +82,14 @@ func TestShowInAStep(t *testing.T) {
 	talk.chunks(
 		sandbox.Chunk{Type: "start-step"},
 		sandbox.Chunk{Type: "tool-input-start", ToolCallID: "c", ToolName: "read"},
-		sandbox.Chunk{Type: "reasoning-delta", Delta: "HM"},
+		sandbox.Chunk{Type: "reasoning-delta", Delta: "hm, hm"},
 	)
 	talk.Show()
 	if n := len(talk.Items()) + dom.Element("cards").Get("childElementCount").Int(); n != 0 {
 		t.Errorf("%d cards are left", n)
 	}
-	talk.chunks(sandbox.Chunk{Type: "reasoning-delta", Delta: "MORE"}, sandbox.Chunk{Type: "reset-step"})
-	if got := html(t, talk); !strings.Contains(got, "hello") || strings.Contains(got, "HM") || strings.Contains(got, "MORE") {
+	talk.chunks(sandbox.Chunk{Type: "reasoning-delta", Delta: "and more"}, sandbox.Chunk{Type: "reset-step"})
+	if got := html(t, talk); !strings.Contains(got, "hello") || strings.Contains(got, "hm, hm") || strings.Contains(got, "and more") {
 		t.Errorf("it shows %s", got)
 	}
 }
@@ -103,10 +104,10 @@ func TestThoughtsAreInterrupted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			talk := shown(t)
-			talk.chunks(sandbox.Chunk{Type: "start-step"}, sandbox.Chunk{Type: "reasoning-delta", Delta: "HM"})
+			talk.chunks(sandbox.Chunk{Type: "start-step"}, sandbox.Chunk{Type: "reasoning-delta", Delta: "hm, hm"})
 			what(talk)
-			talk.chunks(sandbox.Chunk{Type: "reasoning-delta", Delta: "MORE"}, sandbox.Chunk{Type: "reasoning-end"}, sandbox.Chunk{Type: "text-delta", Delta: "DONE"})
-			if got := html(t, talk); strings.Count(got, "<summary>Thoughts") != 2 || !strings.Contains(got, "HM") || !strings.Contains(got, "MORE") || !strings.Contains(got, "DONE") {
+			talk.chunks(sandbox.Chunk{Type: "reasoning-delta", Delta: "and more"}, sandbox.Chunk{Type: "reasoning-end"}, sandbox.Chunk{Type: "text-delta", Delta: "all done"})
+			if got := html(t, talk); strings.Count(got, "<summary>Thoughts") != 2 || !strings.Contains(got, "hm, hm") || !strings.Contains(got, "and more") || !strings.Contains(got, "all done") {
 				t.Errorf("it shows %s", got)
 			}
 		})
@@ -177,10 +178,55 @@ func TestNotes(t *testing.T) {
 				t.Errorf("%s: %d in the live region, want %d", note, n, want)
 			}
 		}
-		talk.chunks(sandbox.Chunk{Type: "start-step"}, chunk, sandbox.Chunk{Type: "text-delta", Delta: "HALF"}, sandbox.Chunk{Type: "reset-step"}, sandbox.Chunk{Type: "start-step"}, chunk)
+		talk.chunks(sandbox.Chunk{Type: "start-step"}, chunk, sandbox.Chunk{Type: "text-delta", Delta: "half of it"}, sandbox.Chunk{Type: "reset-step"}, sandbox.Chunk{Type: "start-step"}, chunk)
 		count(1)
 		talk.Said("more")
 		talk.chunks(sandbox.Chunk{Type: "start-step"}, chunk)
 		count(2)
+	}
+}
+
+// An answer that streams while the user says something goes on in its own section.
+func TestSaidMeanwhile(t *testing.T) {
+	talk := shown(t)
+	talk.chunks(sandbox.Chunk{Type: "text-start"}, sandbox.Chunk{Type: "text-delta", Delta: "Press <kb"})
+	talk.Said("and *paste*?")
+	talk.chunks(sandbox.Chunk{Type: "text-delta", Delta: "d>C</kbd> twi"}, sandbox.Chunk{Type: "text-delta", Delta: "ce."}, sandbox.Chunk{Type: "text-end"})
+	talk.chunks(sandbox.Chunk{Type: "text-start"}, sandbox.Chunk{Type: "text-delta", Delta: "Then V."}, sandbox.Chunk{Type: "text-end"})
+	got := html(t, talk)
+	at := 0
+	for _, want := range []string{"hello", "Press <kbd>C</kbd> twice.", "and *paste*?", "Then V."} {
+		n := strings.Index(got[at:], want)
+		if n < 0 {
+			t.Fatalf("no %q behind the others in\n%s", want, got)
+		}
+		at += n
+	}
+}
+
+// A message is shown as it was written, also where it looks like Markdown or a formula.
+func TestSaidToTheLetter(t *testing.T) {
+	talk := shown(t)
+	text := `return (await read({path: "a.csv"})).rows[0]; \\(a^2\\) \\[b\\] $c$ **d** [e](f) &lt; <b>`
+	talk.Said(text)
+	talk.chunks(sandbox.Chunk{Type: "reasoning-start"}, sandbox.Chunk{Type: "reasoning-delta", Delta: text}, sandbox.Chunk{Type: "reasoning-end"})
+	got := html(t, talk)
+	want := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(text)
+	if n := strings.Count(strings.ReplaceAll(got, "&#34;", `"`), want); n != 2 || strings.Contains(got, "<code") || strings.Contains(got, "<math") {
+		t.Errorf("%q is there %d times in\n%s", want, n, got)
+	}
+}
+
+// A message with a long line is shown as it was written.
+func TestSaidLong(t *testing.T) {
+	talk := shown(t)
+	var err error
+	talk.options.Renderer, err = markdown.New(markdown.Options{})
+	must(t, err)
+	text := strings.Repeat("lorem ipsum (dolor). ", 50_000)
+	talk.Said(text)
+	got := html(t, talk)
+	if strings.Contains(got, "\\") || strings.Contains(got, "bailey-note") || strings.Count(got, "(dolor). ") != 50_000 {
+		t.Errorf("%d bytes, %.400s", len(got), got)
 	}
 }

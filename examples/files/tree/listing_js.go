@@ -1,7 +1,6 @@
 package tree
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,25 +62,35 @@ func (l *Listing) begin(ctx context.Context, f fsaccess.FS) {
 }
 
 func (l *Listing) read(ctx context.Context, f fsaccess.FS) error {
-	file, err := f.Open(l.dir)
+	return names(ctx, f, l.dir, func(page []fsaccess.Entry) error {
+		select {
+		case l.pages <- page:
+			return nil
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	})
+}
+
+// names reads the names of one folder, page by page.
+func names(ctx context.Context, f fsaccess.FS, dir string, more func(page []fsaccess.Entry) error) error {
+	file, err := f.Open(dir)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	folder, ok := file.(fs.ReadDirFile)
 	if !ok {
-		return fmt.Errorf("%s: %w", l.dir, errors.ErrUnsupported)
+		return fmt.Errorf("%s: %w", dir, errors.ErrUnsupported)
 	}
-	for {
+	for ctx.Err() == nil {
 		list, err := folder.ReadDir(large)
 		page := make([]fsaccess.Entry, len(list))
 		for i, e := range list {
-			page[i] = fsaccess.Entry{Path: path.Join(l.dir, e.Name()), Dir: e.IsDir()}
+			page[i] = fsaccess.Entry{Path: path.Join(dir, e.Name()), Dir: e.IsDir()}
 		}
-		select {
-		case l.pages <- page:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := more(page); err != nil {
+			return err
 		}
 		if err == io.EOF {
 			return nil
@@ -90,6 +99,7 @@ func (l *Listing) read(ctx context.Context, f fsaccess.FS) error {
 			return err
 		}
 	}
+	return context.Cause(ctx)
 }
 
 // settle ends the wait of all callers of Wait, although the listing goes on.
@@ -125,7 +135,9 @@ func (t *Tree) Open(ctx context.Context, of fsaccess.FS, top *Listing) {
 	t.ctx, t.of = ctx, of
 	context.AfterFunc(ctx, top.Stop)
 	t.below, t.open, t.sizes = map[string][]fsaccess.Entry{}, map[string]bool{}, map[string]int64{}
-	t.lists, t.picked, t.wanted = map[string]*Listing{}, "", ""
+	t.lists, t.picked, t.wanted, t.from = map[string]*Listing{}, "", "", ""
+	t.chosen, t.marks, t.clip = map[string]bool{}, nil, nil
+	t.filter.end()
 	top.shows = true
 	t.lists["."] = top
 	t.flatten()
@@ -232,6 +244,14 @@ func (t *Tree) listed(l *Listing, come []fsaccess.Entry, paint func()) {
 	if l.err != nil && l.dir != "." {
 		delete(t.open, l.dir)
 	}
+	if l.dir == "." {
+		words := t.empty
+		if errors.Is(l.err, fs.ErrNotExist) {
+			words = "This folder is no longer there. It may have been renamed, moved or deleted. Open it again where it is now, or open another one."
+			t.below["."] = nil
+		}
+		dom.SetText("nothing", words)
+	}
 	if l.shows || l.err == nil {
 		paint()
 	} else {
@@ -257,34 +277,6 @@ func (t *Tree) busy(dir string, yes bool) {
 			dom.Hide("listing", true)
 		}
 	}
-}
-
-// shownFirst compares two entries: folders come before files, then the order is by path.
-func shownFirst(x, y fsaccess.Entry) int {
-	if x.Dir != y.Dir {
-		return map[bool]int{true: -1, false: 1}[x.Dir]
-	}
-	return cmp.Compare(x.Path, y.Path)
-}
-
-// merge returns the entries of both lists in order, without doubles. It sorts come.
-func merge(have, come []fsaccess.Entry) []fsaccess.Entry {
-	slices.SortFunc(come, shownFirst)
-	if len(have) == 0 {
-		return come
-	}
-	out := make([]fsaccess.Entry, 0, len(have)+len(come))
-	for len(have) > 0 && len(come) > 0 {
-		switch c := shownFirst(have[0], come[0]); {
-		case c < 0:
-			out, have = append(out, have[0]), have[1:]
-		case c > 0:
-			out, come = append(out, come[0]), come[1:]
-		default:
-			have = have[1:] // the watch has found it too
-		}
-	}
-	return append(append(out, have...), come...)
 }
 
 // touch updates one name, because listing a large folder again takes seconds.
@@ -326,8 +318,8 @@ func (t *Tree) soon(ctx context.Context, name string) {
 	}
 	t.due = true
 	time.AfterFunc(paintPause, func() {
-		t.lock.Lock()
-		defer t.lock.Unlock()
+		t.Lock.Lock()
+		defer t.Lock.Unlock()
 		all := t.changed
 		t.due, t.changed = false, map[string][]string{}
 		if ctx.Err() != nil {
@@ -344,6 +336,7 @@ func (t *Tree) soon(ctx context.Context, name string) {
 			}
 		}
 		t.flatten()
+		go t.Changed()
 	})
 }
 
@@ -353,8 +346,8 @@ func (t *Tree) Watch(ctx context.Context, f *fsaccess.Folder, top *Listing) {
 	<-top.Ended
 	o := fsaccess.WatchOptions{Interval: time.Second, Ready: func() {
 		go func() { // for changes between the listing and the first scan
-			t.lock.Lock()
-			defer t.lock.Unlock()
+			t.Lock.Lock()
+			defer t.Lock.Unlock()
 			if ctx.Err() == nil {
 				dom.Failed(t.Load())
 			}
@@ -367,13 +360,13 @@ func (t *Tree) Watch(ctx context.Context, f *fsaccess.Folder, top *Listing) {
 		if dom.Failed(err) {
 			continue
 		}
-		t.lock.Lock()
+		t.Lock.Lock()
 		if ctx.Err() == nil {
 			t.soon(ctx, e.Path)
 			if !e.Own {
-				dom.Status("From outside: " + e.Path + " was " + string(e.Kind))
+				dom.Status("Another program or tab " + map[fsaccess.ChangeKind]string{fsaccess.Added: "added ", fsaccess.Removed: "deleted "}[e.Kind] + map[bool]string{true: "changed "}[e.Kind == fsaccess.Changed] + e.Path)
 			}
 		}
-		t.lock.Unlock()
+		t.Lock.Unlock()
 	}
 }

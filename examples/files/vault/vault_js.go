@@ -161,7 +161,7 @@ func (v *Vault) changed(ctx context.Context, text string) (err error) {
 	if !reload {
 		return nil
 	}
-	if answer, _ := dialog.Ask(dialog.Question{Title: "Load the page again?", Text: "Its policy must name the hosts of the secret, and a page's policy can be narrowed, not widened. The conversations are kept.", Answers: []string{"Later", "Load again"}}); answer == "Load again" {
+	if answer, _ := dialog.Ask(dialog.Question{Title: "Reload to reach the hosts of the secret?", Text: "For your safety this page may only reach the servers it was loaded with. Chats are kept. Running work stops.", Answers: []string{"Later", "Reload"}}); answer == "Reload" {
 		js.Global().Get("location").Call("reload")
 	}
 	return nil

@@ -10,8 +10,8 @@
 
   // The conversation stays at its end while it grows, unless the user has scrolled up to read.
   addEventListener('DOMContentLoaded', () => {
-    const talk = document.getElementById('talk');
-    if (!talk) return;
+    const talk = document.getElementById('talk'), papers = document.getElementById('papers');
+    if (!talk || !papers) return;
     let end = true;
     let was = '';
     const size = () => talk.scrollHeight + '/' + talk.clientHeight;
@@ -23,6 +23,6 @@
       if (end) talk.scrollTop = talk.scrollHeight;
     });
     sizes.observe(talk);
-    new MutationObserver(() => { for (const box of talk.children) sizes.observe(box); }).observe(talk, {childList: true});
+    new MutationObserver(() => { for (const box of papers.children) sizes.observe(box); }).observe(papers, {childList: true});
   });
 })();

@@ -28,7 +28,7 @@ func (p *Sheet) listen() {
 	p.answer, p.dismissed = make(chan policy.Answer, 1), make(chan struct{})
 	p.view.listen()
 	touch := js.FuncOf(func(_ js.Value, args []js.Value) any { p.touched(args[0]); return nil })
-	for _, event := range []string{"keydown", "keyup", "mousedown", "pointerdown", "focusin"} {
+	for _, event := range []string{"keydown", "keyup", "mousedown", "pointerdown", "click", "focusin"} {
 		dom.Document().Call("addEventListener", event, touch, true)
 	}
 	answers := []struct {
@@ -231,7 +231,9 @@ func (p *Sheet) suspect(yes bool) {
 
 // touched handles each key, click and move of the focus, and restarts the count of calm looks. Tab
 // within the question, or a click in it after it has rested, makes keys answer. A key in a text
-// field does the opposite, and so does a click at the moment when the question appears.
+// field does the opposite, and so does a click at the moment when the question appears. The answers
+// change their width with that, so they do it behind the click: one that moves away from under the
+// pointer would not be clicked.
 func (p *Sheet) touched(e js.Value) {
 	event, target := e.Get("type").String(), e.Get("target")
 	if event == "keydown" || event == "pointerdown" {
@@ -249,7 +251,9 @@ func (p *Sheet) touched(e js.Value) {
 	case event == "mousedown" && !p.rested:
 		e.Call("preventDefault") // the focus stays at its element
 		p.suspect(true)
-	case event == "pointerdown" && p.rested, event == "keydown" && e.Get("key").String() == "Tab":
+	case event == "pointerdown":
+		p.pressed = p.rested
+	case event == "click" && p.pressed && e.Get("isTrusted").Bool() && e.Get("detail").Int() > 0, event == "keydown" && e.Get("key").String() == "Tab":
 		p.suspect(false)
 	case p.wary && (event == "keydown" || event == "keyup") && (dom.Element("answers").Call("contains", target).Bool() || target.Equal(dom.Element("never"))):
 		if key := e.Get("key").String(); key == "Enter" || key == " " {
@@ -261,7 +265,7 @@ func (p *Sheet) touched(e js.Value) {
 // wait waits for the answer to the question that is shown. It returns AnswerReject after a dismiss,
 // and the error of ctx when that ends.
 func (p *Sheet) wait(ctx context.Context) (policy.Answer, error) {
-	p.calm, p.rested, p.ready, p.from = 0, false, false, js.Null()
+	p.calm, p.rested, p.pressed, p.ready, p.from = 0, false, false, false, js.Null()
 	p.suspect(writes(dom.Focused()))
 	select {
 	case <-p.answer: // an answer to an earlier question is dropped

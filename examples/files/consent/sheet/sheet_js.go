@@ -37,6 +37,7 @@ type Sheet struct {
 	of        string   // id of the session that asks, "" without a question
 	calm      int      // looks since the user last pressed a key or used the pointer
 	rested    bool     // the user has used neither for settle looks
+	pressed   bool     // the pointer was last pressed in a question that had rested
 	ready     bool     // an answer that allows something counts now
 	chosen    []bool   // for each request of the prompt: the answer is for it, and others are rejected
 	wary      bool     // number keys may be meant for a text field: they answer only after Tab or a click in the question
