@@ -12,13 +12,14 @@ BIN     := $(CURDIR)/.bin
 RUNNER  := $(BIN)/browsertest
 SUM     := $(BIN)/testsum
 NODEBIN := $(CURDIR)/node_modules/.bin
-NESTED  := browsertest fsaccess/conformance worker/tools mcp sandbox/secrets/publicset
+NESTED  := browsertest fsaccess/conformance worker/tools sandbox/command/native mcp sandbox/secrets/publicset environment
 PORT    ?= 8080
 BENCH   ?=
 ENGINE  ?=
 LAYOUT  ?=
 SUITE   ?=
 FUZZ    ?= 60s
+VERSION ?=
 
 # The packages that run in a page. The commands run only on a host.
 PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint|houselint)$$')
@@ -28,6 +29,17 @@ PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint|houselint)$
 OWN = {{$$p := .ImportPath}}{{range .GoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .TestGoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .XTestGoFiles}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .TestImports}}{{$$p}} {{.}}{{"\n"}}{{end}}{{range .XTestImports}}{{$$p}} {{.}}{{"\n"}}{{end}}
 BROWSER = $$(echo ./iframe ./worker ./fsaccess ./iframe/markdown ./sandbox; $(WASM) $(GO) list -f '{{if or .TestGoFiles .XTestGoFiles}}$(OWN){{end}}' ./... | \
   sed -nE 's,^([^ ]+) (.*_js(_test)?\.go|syscall/js|.*/internal/(jsx|testpage|jsx/jsxtest))$$,\1,p' | sort -u | grep -vE '/(wasm_exec|blocklint|houselint)$$')
+
+# The packages whose test results may be kept. Go's test cache does not include the files that "go list" reads.
+CACHED = $$($(GO) list ./... | grep -vxE "$$($(GO) list -m)(/internal/jsx/blocklint)?")
+
+# Chromium's arguments in make test-e2e: WebAssembly is compiled quickly, once, and each function is checked when it is first called. A test loads
+# a program of 14 MB, runs a small part of it, and ends before code that is compiled a second time pays. A package's tests compute more (sandbox takes
+# 77 s in place of 46). make soak, e2e, attack and bench leave it out.
+LEAN := --js-flags=--liftoff-only,--wasm-lazy-validation
+
+# Runs a command with its temporary files in memory.
+IN_MEMORY := $(CURDIR)/internal/tools/inmemory.sh
 
 .PHONY: help
 help: ## print this
@@ -48,46 +60,48 @@ examples: $(BIN)/wasm_exec wasitools ## build the examples as they are deployed,
 	@for n in files tool; do mkdir -p build/examples/$$n/tools && cp build/tools/* build/examples/$$n/tools/; done
 
 .PHONY: test
-test: $(RUNNER) $(SUM) testwasm wasitools node_modules ## everything that must hold, natively and in Chromium
-	@# Tests of pages wait much, so the long row of them runs beside all others. Each part shows its output when it has ended.
-	@$(MAKE) --no-print-directory -j2 -k -Otarget test-e2e test-chromium test-native test-modules
+test: $(RUNNER) $(SUM) testwasm node_modules ## everything that must hold, natively and in Chromium
+	@# Tests of pages wait much, so all parts run side by side. Each shows its output when it has ended. What apt-get may have to
+	@# install is there before, as it runs once at a time.
+	@$(MAKE) --no-print-directory -j4 -k -Otarget test-e2e test-chromium test-native test-modules
 
 .PHONY: check
 check: $(SUM) ## what a change breaks soonest, in a minute: vet, the native tests (kept results count), architecture, names and words
 	@bad=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
 	$(GO) vet ./...
 	$(WASM) $(GO) vet ./...
-	$(GO) test -count=1 . ./internal/jsx/blocklint
+	$(GO) test -vet=off -count=1 . ./internal/jsx/blocklint
 	$(GO) run ./internal/houselint
 	@if [ -x $(NODEBIN)/tsc ]; then $(NODEBIN)/tsc --noEmit -p tsconfig.json; else echo "tsc: NOT RUN, as node_modules is missing (make lint installs it)"; fi
-	$(GO) test -json -short ./... | $(SUM)
+	GOGC=400 $(IN_MEMORY) $(GO) test -json -short -vet=off $(CACHED) | $(SUM)
 
 .PHONY: test-native
 test-native: $(SUM) ## the tests that need no browser; -short makes some tables a sample, make soak runs all of them
 	$(GO) vet ./...
 	$(WASM) $(GO) vet ./...
-	@# Go's test cache does not include the files that "go list" reads.
-	$(GO) test -count=1 .
+	$(GO) test -vet=off -count=1 . ./internal/jsx/blocklint
 	@# The tests make much garbage. With fewer collections package iframe/markdown takes a quarter less of a processor's time.
-	GOGC=400 $(GO) test -json -short ./... | $(SUM)
+	@# Nothing in them has to happen in time, so the parts with a browser go first (nice).
+	GOGC=400 nice $(IN_MEMORY) $(GO) test -json -short -vet=off -timeout 60m $(CACHED) | $(SUM)
 
 .PHONY: test-chromium
 test-chromium: $(RUNNER) $(SUM) testwasm wasitools ## the packages that reach the browser, in Chromium
-	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -timeout 60m -p 2 -exec $(RUNNER) $(BROWSER) | $(SUM)
-	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -exec $(RUNNER) . | $(SUM)
+	@# Each package waits for time-outs and browsers for a part of its time. vet is test-native's.
+	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -vet=off -timeout 60m -p 2 -exec $(RUNNER) $(BROWSER) | $(SUM)
+	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -vet=off -timeout 60m -exec $(RUNNER) . | $(SUM)
 
 .PHONY: test-e2e
 test-e2e: $(RUNNER) $(SUM) node_modules wasitools ## the examples end to end (long tests, and of long tables all but a sample, are make e2e's)
-	@# Tests spend time waiting, such as until a question can be answered or a limit ends a run. So four run at once on two processors.
-	cd browsertest && $(GO) test -json -short -parallel 4 -timeout 60m -count=1 ./examples | $(SUM)
+	@# Tests spend time waiting, such as until a question can be answered or a limit ends a run. So three run at once on two processors.
+	cd browsertest && BROWSERTEST_ARGS="$(LEAN)" $(GO) test -json -short -vet=off -parallel 3 -timeout 60m -count=1 ./examples | $(SUM)
 
 .PHONY: test-modules
 test-modules: $(RUNNER) $(SUM) node_modules wasitools ## the runner itself, and the other nested modules
-	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) list ./... | grep -v /browsertest/examples$$ | xargs $(GO) test -json -short -parallel 3 -timeout 60m -count=1 | $(SUM)) || exit 1; fi; done
+	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) vet ./... && $(GO) list ./... | grep -v /browsertest/examples$$ | xargs $(GO) test -json -short -vet=off -p 2 -parallel 3 -timeout 60m -count=1 | $(SUM)) || exit 1; fi; done
 
 .PHONY: e2e
-e2e: $(RUNNER) $(SUM) node_modules wasitools ## all end-to-end tests of the examples in Chromium, the long ones too
-	cd browsertest && $(GO) test -json -count=1 -timeout 60m ./examples | $(SUM)
+e2e: $(RUNNER) $(SUM) node_modules wasitools ## the end-to-end tests and those of the runner in Chromium, the long ones too
+	cd browsertest && $(GO) test -json -count=1 -timeout 60m -parallel 3 ./examples ./internal/runner | $(SUM)
 
 .PHONY: browsers
 browsers: $(RUNNER) $(SUM) testwasm wasitools ## the browser tests in Firefox ESR and WebKitGTK
@@ -107,6 +121,9 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 	$(BIN)/staticcheck -checks inherit,-U1000 ./... && $(WASM) $(BIN)/staticcheck ./...
 	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then (cd $$d && $(BIN)/staticcheck ./...) || exit 1; fi; done
 	$(NODEBIN)/tsc --noEmit -p tsconfig.json
+	@# The types of the prebuilt API are found in a project of a user.
+	$(NODEBIN)/tsc --ignoreConfig --noEmit --strict --target es2022 --lib es2022,dom --module esnext --moduleResolution bundler wasm_exec/testdata/types/user.mts
+	$(NODEBIN)/tsc --ignoreConfig --noEmit --strict --target es2022 --lib es2022,dom --module nodenext --moduleResolution nodenext wasm_exec/testdata/types/user.mts
 	$(GO) test -count=1 . ./internal/jsx/blocklint
 	$(GO) run ./internal/houselint
 	$(BIN)/wasm_exec size -budgets examples/budgets.json build/examples
@@ -131,8 +148,9 @@ leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chrom
 	@ENGINE="$(ENGINE)" LAYOUT="$(LAYOUT)" $(BIN)/leaklab-run
 
 .PHONY: soak
-soak: $(RUNNER) testwasm ## what is long: every test at its full length, natively and in Chromium, then the fuzzers, FUZZ=60s each
+soak: $(RUNNER) testwasm node_modules wasitools ## what is long: every test at its full length, natively and in Chromium, then the fuzzers, FUZZ=60s each
 	$(GO) test -timeout 60m ./...
+	cd environment && $(GO) test -timeout 60m ./...
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) $(PAGE)
 	cd browsertest && FILES_SOAK=1h $(GO) test -count=1 -v -timeout 90m -run TestFilesSoak ./examples
 	DECISIONS=1000000 $(GO) test -count=1 -timeout 90m -run '^TestAttackOneDecisionForOnePath$$' ./sandbox
@@ -140,8 +158,21 @@ soak: $(RUNNER) testwasm ## what is long: every test at its full length, nativel
 	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 10x $$p || exit 1; done; done
 
 .PHONY: dist
-dist: $(BIN)/wasm_exec ## build the prebuilt bailey.wasm with its JavaScript API and types into dist/
-	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -name bailey -o dist
+dist: $(BIN)/wasm_exec ## build the npm package of the prebuilt bailey.wasm, its JavaScript API and types into dist/ (VERSION=0.2.0)
+	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -name bailey -o build/prebuilt
+	$(GO) run ./wasm_exec/npm -version "$(VERSION)" -o dist build/prebuilt
+	@echo "dist is the package: copy it beside a page, or pack it with \"npm pack ./dist\""
+
+.PHONY: npm
+npm: $(RUNNER) node_modules build/npm/node_modules ## install the npm package into projects of Vite, webpack, esbuild and Rollup, build and run them
+	cd browsertest && $(GO) test -count=1 -timeout 60m -v ./npmtest
+
+# Bundlers and frameworks are for these tests alone, and have 120 MB. Nothing of them is shipped.
+build/npm/node_modules: browsertest/npmtest/testdata/package.json browsertest/npmtest/testdata/package-lock.json
+	@mkdir -p build/npm
+	cp $^ build/npm/
+	cd build/npm && npm ci --no-audit --no-fund --silent --ignore-scripts
+	@touch $@
 
 .PHONY: newest
 newest: ## the tests against the newest goldmark, bluemonday and x/net (meant for a schedule)
@@ -158,7 +189,7 @@ tools: $(RUNNER) $(BIN)/wasm_exec node_modules testwasm wasitools ## build the r
 wasitools: build/tools/tools.json ## build the starter tools, their catalogue and their notices into build/tools
 
 # Made again when a source or the toolchain changes, and as long as a tool could not be built. git lists a deleted file too.
-build/tools/tools.json: $(wildcard $(shell git ls-files worker/tools internal/userland)) $(wildcard $(shell $(GO) env GOROOT)/VERSION) $(if $(wildcard build/tools/sqlite3.wasm),,again)
+build/tools/tools.json: $(wildcard $(shell git ls-files worker/tools internal/userland)) $(wildcard $(shell $(GO) env GOROOT)/VERSION) $(if $(filter 3,$(words $(wildcard build/tools/sqlite3.wasm build/tools/awk.wasm build/tools/jq.wasm))),,again)
 	@cd worker/tools && $(GO) run ./build
 
 .PHONY: again
@@ -184,9 +215,9 @@ build/testwasm/wasm_exec.js: $(shell $(GO) env GOROOT)/lib/wasm/wasm_exec.js
 
 build/testwasm/%.wasm: worker/testdata/%.c
 	@mkdir -p $(@D)
-	@test -e /usr/include/wasm32-wasi/wasi/api.h && command -v clang >/dev/null && command -v wasm-ld >/dev/null || \
-	  { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq --no-install-recommends clang lld wasi-libc libclang-rt-dev-wasm32; \
-	  else echo "clang for WASI is missing (Debian: apt-get install clang lld wasi-libc libclang-rt-dev-wasm32)"; exit 1; fi; }
+	@test -e /usr/include/wasm32-wasi/wasi/api.h && command -v clang >/dev/null && command -v wasm-ld >/dev/null && command -v bison >/dev/null || \
+	  { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq --no-install-recommends clang lld wasi-libc libclang-rt-dev-wasm32 bison; \
+	  else echo "clang for WASI or bison is missing (Debian: apt-get install clang lld wasi-libc libclang-rt-dev-wasm32 bison)"; exit 1; fi; }
 	clang --target=wasm32-wasi -O1 -Wall -Wno-unused -Wno-infinite-recursion -o $@ $<
 
 .PHONY: $(RUNNER)

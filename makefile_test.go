@@ -3,9 +3,11 @@
 package bailey_test
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -56,7 +58,7 @@ func TestMakeAfterADeletion(t *testing.T) {
 		t.Errorf("the tools would not be made:\n%s", out)
 	}
 	// Files in the index are still what the tools are made from.
-	for _, name := range []string{"tools.json", "sqlite3.wasm"} {
+	for _, name := range []string{"tools.json", "sqlite3.wasm", "awk.wasm", "jq.wasm"} {
 		name = filepath.Join(dir, "build/tools", name)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
@@ -78,5 +80,54 @@ func TestMakeAfterADeletion(t *testing.T) {
 	}
 	if out := run("make", "-n", "wasitools"); !strings.Contains(out, "cd worker/tools") {
 		t.Errorf("the tools would not be made after a change:\n%s", out)
+	}
+}
+
+// Tests have their temporary files in memory where there is room for them and programs may run. The result and the
+// arguments of the command do not change, and a folder of someone else is not used.
+func TestTemporaryFilesInMemory(t *testing.T) {
+	if _, err := os.Stat("/dev/shm"); err != nil {
+		t.Skip("the machine has no /dev/shm")
+	}
+	run := func(shm string, env ...string) (temp string, status int) {
+		t.Helper()
+		cmd := exec.Command("internal/tools/inmemory.sh", "sh", "-c", `echo "$TMPDIR|$1"; exit 7`, "sh", "a b")
+		for _, v := range os.Environ() {
+			if !strings.HasPrefix(v, "TMPDIR=") {
+				cmd.Env = append(cmd.Env, v)
+			}
+		}
+		cmd.Env = append(cmd.Env, append(env, "SHM="+shm)...)
+		out, err := cmd.Output()
+		var failed *exec.ExitError
+		if err != nil && !errors.As(err, &failed) {
+			t.Fatal(err)
+		}
+		temp, arg, _ := strings.Cut(strings.TrimSpace(string(out)), "|")
+		if arg != "a b" {
+			t.Errorf("the arguments have become %q", arg)
+		}
+		return temp, cmd.ProcessState.ExitCode()
+	}
+	own := "bailey-" + strconv.Itoa(os.Getuid())
+	memory := t.TempDir() // stands for /dev/shm
+	want := filepath.Join(memory, own)
+	for range 2 { // the same name each time, or go test would keep no result
+		if temp, status := run(memory); temp != want && temp != "" || status != 7 {
+			t.Errorf("in %q with status %d, want %s or no folder on a small machine, and 7", temp, status, want)
+		}
+	}
+	if temp, _ := run(memory, "TMPDIR=/somewhere"); temp != "/somewhere" {
+		t.Errorf("a TMPDIR that is set has become %q", temp)
+	}
+	if temp, status := run(filepath.Join(memory, "missing")); temp != "" || status != 7 {
+		t.Errorf("without such a folder: in %q with status %d", temp, status)
+	}
+	other := t.TempDir()
+	if err := os.Symlink(memory, filepath.Join(other, own)); err != nil {
+		t.Fatal(err)
+	}
+	if temp, _ := run(other); temp != "" {
+		t.Errorf("a link that someone else may have put there is used: %s", temp)
 	}
 }

@@ -99,6 +99,7 @@ var suites = []suite{
 	{"files.", runFiles},
 	{"sandbox.", runSandbox},
 	{"pause.", runPauses},
+	{"shell.", runShell},
 }
 
 func suiteNames() []string {

@@ -136,6 +136,7 @@ func TestAssistantStaticHost(t *testing.T) {
 }
 
 func TestAssistantLooks(t *testing.T) {
+	long(t)
 	t.Parallel()
 	const answer = "# Three things\n\nYour plan has **one** open point:\n\n- find a room for *Thursday*\n- then book the train\n\n```go\nfmt.Println(\"a block of code, which is long enough to be wider than a small window is\")\n```\n\nand this text goes on for a while, so that it takes more than one line in every window."
 	var f *filesPage

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -24,6 +25,7 @@ type driver interface {
 	EvalFrames(ctx context.Context, expression string) ([]browser.FrameValue, error)
 	WaitFor(ctx context.Context, expression string) error
 	Click(ctx context.Context, selector string) error
+	MoveTo(ctx context.Context, x, y float64) error
 	Type(ctx context.Context, selector, text string) error
 	Press(ctx context.Context, key string) error
 	Goto(ctx context.Context, url string) error
@@ -278,11 +280,23 @@ func reloaded(t *testing.T, p *opened) bool {
 	}
 	for _, c := range [][2]string{
 		{"that the folder is gone with the page", `document.getElementById("name").textContent.includes("in memory: gone with this page")`},
-		{"the welcome of a first visit", `!document.getElementById("welcome").hidden && document.querySelectorAll("#sessions [role=tab]").length === 1`},
+		{"the welcome of a first visit", `!document.getElementById("welcome").hidden && document.querySelectorAll("#sessions .chat").length === 1`},
 	} {
 		if !eval[bool](t, p, c[1]) {
 			t.Errorf("after a reload in %s the page does not show %s; it says %q", p.engine, c[0], strings.TrimSpace(eval[string](t, p, `document.body.innerText.slice(0, 300)`)))
 		}
 	}
 	return false
+}
+
+// keepPort keeps the port of a server that is closed, so that no other test's server gets it. It accepts no connection.
+func keepPort(t *testing.T, host string) {
+	t.Helper()
+	at, err := netip.ParseAddrPort(host)
+	must(t, err)
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	must(t, err)
+	t.Cleanup(func() { syscall.Close(fd) })
+	must(t, syscall.SetsockoptInt(fd, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)) // its last connections are still being closed
+	must(t, syscall.Bind(fd, &syscall.SockaddrInet4{Port: int(at.Port()), Addr: at.Addr().As4()}))
 }

@@ -47,7 +47,7 @@ func (p anyPage) wait(what, expression string) {
 	p.t.Helper()
 	last := ""
 	poll.Until(p.t, what, func() bool { last = p.watch(expression, "true"); return last == "true" }, func() string {
-		return fmt.Sprintf("last it was %q, and the page says %q", last, p.check(`document.getElementById("status").innerText`))
+		return fmt.Sprintf("last it was %q, and the page says %q; its question is %.600q; its viewer %.200q", last, p.check(`document.getElementById("status").innerText`), p.check(`(document.getElementById("ask")?.hasAttribute("data-off") ?? "") + " " + (document.getElementById("ask")?.innerText ?? "")`), p.check(`document.getElementById("viewer")?.innerText ?? ""`))
 	})
 }
 
@@ -73,6 +73,8 @@ func (p anyPage) watch(expression, want string) string {
 func (p anyPage) click(selector string) {
 	p.t.Helper()
 	p.wait(selector, `!!document.querySelector(`+js(selector)+`) && !document.querySelector(`+js(selector)+`).disabled`)
+	unfold(p.t, selector, p.check, func(s string) { must(p.t, p.Click(p.t.Context(), s)) },
+		func(x, y float64) { must(p.t, p.MoveTo(p.t.Context(), x, y)) })
 	must(p.t, p.Click(p.t.Context(), selector))
 }
 
@@ -102,6 +104,7 @@ func (p anyPage) says(selector, words string) {
 // TestFolderInEachEngine: the sample folder and an upload work without a folder dialogue, and the page lists the
 // missing features.
 func TestFolderInEachEngine(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, engine := range engines() {
 		t.Run(string(engine), func(t *testing.T) {

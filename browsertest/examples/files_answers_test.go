@@ -14,6 +14,7 @@ import (
 
 // Stop after finished steps lists them in words, for the user and the model.
 func TestFilesStopLists(t *testing.T) {
+	long(t)
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *filesPage) {
 		f.then(turn{calls: []call{tc("read", "path", "hours.csv"), tc("write", "path", "made.txt", "content", "made\n")}},
@@ -24,7 +25,7 @@ func TestFilesStopLists(t *testing.T) {
 		f.wait("it runs", `document.querySelectorAll("#cards li.done").length === 2 && !!document.querySelector("#cards li:last-child.running")`)
 		must(t, f.Click(t.Context(), "#stop"))
 		f.rested()
-		saysStatus(t, f.in, "Stopped. Calls done until then: 2")
+		saysStatus(t, f.in, "Stopped.")
 		shows(t, f.in, "write made.txt")
 		text := conversation(t, f.in)
 		holds(t, "the conversation", text, "Stopped.", "Done until then:", "read hours.csv")
@@ -38,6 +39,7 @@ func TestFilesStopLists(t *testing.T) {
 // If a provider does not answer, a text after the last try names it with the possible reasons, and
 // offers another try.
 func TestFilesUnreachable(t *testing.T) {
+	long(t)
 	t.Parallel()
 	addr := nobody(t)
 	for _, engine := range engines() {
@@ -76,7 +78,7 @@ func unreachable(t *testing.T, engine browser.Engine, s *ownServer, addr string)
 	if err := p.WaitFor(testContext(t), `!document.getElementById("trouble").hidden && document.getElementById("stop").hidden`); err != nil {
 		t.Fatalf("%v; the page says %q", err, eval[string](t, p, `document.getElementById("status").textContent`))
 	}
-	holds(t, "the sentence", eval[string](t, p, `document.getElementById("trouble-text").textContent`), "No answer came from http://"+addr, "it is not there, has no network, or does not let this page ask (CORS)")
+	holds(t, "the sentence", eval[string](t, p, `document.getElementById("trouble-text").textContent`), "Can't reach http://"+addr, "does it allow requests from this site (CORS)")
 	if !eval[bool](t, p, `document.getElementById("again").checkVisibility()`) {
 		t.Error("no other try is offered")
 	}

@@ -27,14 +27,14 @@ func TestFilesToolsOnDemand(t *testing.T) {
 		must(t, p.Click(ctx, "#tab-tools"))
 		must(t, p.WaitFor(ctx, `[...document.querySelectorAll("#bundles li")].some((li) => /core/.test(li.textContent) && /Apache-2.0/.test(li.textContent))`))
 		press(t, p, "#notices")
-		if got := dialogue(t, p); !strings.Contains(got, "github.com/benhoyt/goawk") {
+		if got := dialogue(t, p); !strings.Contains(got, "The One True AWK") {
 			t.Errorf("the licences are %.200q", got)
 		}
 		noViolations(t, p)
 		must(t, p.Press(ctx, "Escape"))
 		say(t, p, `run "awk 'END {print NR}' hours.csv"`)
 		rested(t, p)
-		if got := fetched(); len(got) != 1 || !strings.Contains(got[0], "data.wasm") {
+		if got := fetched(); len(got) != 1 || !strings.Contains(got[0], "awk.wasm") {
 			t.Errorf("for one tool it fetches %v", got)
 		}
 	})
@@ -213,9 +213,10 @@ func TestFilesProgressAndStop(t *testing.T) {
 			_, err := c.Screenshot(testContext(t), e2e.Shot{File: filepath.Join(root, "examples/files/screenshots/running.png")})
 			must(t, err)
 		}
+		must(t, p.Click(testContext(t), "#tab-steps"))
 		must(t, p.Click(testContext(t), "#cards li:last-child .live button"))
 		must(t, p.WaitFor(testContext(t), `document.getElementById("stop").hidden && document.querySelector("#cards li:last-child").className === "failed"`))
-		if got := eval[string](t, p, `document.querySelector("#cards li:last-child").textContent`); !strings.Contains(got, "the user ended this call") {
+		if got := eval[string](t, p, `document.querySelector("#cards li:last-child").textContent`); !strings.Contains(got, "the user stopped this step") {
 			t.Errorf("the card says %q", got)
 		}
 		say(t, p, `run "awk 'BEGIN { while (1) x = x + 1 }'"`) // without quotes within quotes, which end it at once
@@ -264,7 +265,7 @@ func TestFilesByHand(t *testing.T) {
 		name("#move", "hours.csv")
 		saysStatus(t, p, "is there already")
 		name("#move", "../out.txt")
-		saysStatus(t, p, "no name inside this folder")
+		saysStatus(t, p, "can't be a name in this folder")
 		must(t, p.Eval(ctx, `document.getElementById("tree").focus()`, nil))
 		must(t, p.Press(ctx, "Delete"))
 		if got := dialogue(t, p); !strings.Contains(got, "Delete drafts/mail.txt?") {
@@ -308,9 +309,15 @@ func TestFilesByHand(t *testing.T) {
 		name("#newfile", "never/b.txt")
 		there("never/b.txt", true)
 		press(t, p, "#discard")
+		holds(t, "it asks first", dialogue(t, p), "Discard", "never/b.txt")
+		choose(t, p, "Keep")
+		there("never/b.txt", true)
+		press(t, p, "#discard")
+		dialogue(t, p)
+		choose(t, p, "Discard")
 		there("never", false)
 		if p.lasts() { // and its changes too: both count from 1, and no row of one stands for another's
-			must(t, p.WaitFor(ctx, `document.querySelector("#history li:last-of-type b").textContent === "mkdir top"`))
+			must(t, p.WaitFor(ctx, `document.querySelector("#history li:last-of-type b").textContent === "New folder top"`))
 		}
 		noErrors(t, p)
 	})

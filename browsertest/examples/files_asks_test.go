@@ -125,6 +125,7 @@ func TestAttackKeysMeantForAText(t *testing.T) {
 
 // A message sent at any moment around the end of an answer is answered.
 func TestFilesSaidAsTheAnswerEnds(t *testing.T) {
+	long(t)
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)

@@ -109,15 +109,14 @@ func TestFilesAttach(t *testing.T) {
 		attachPictures(t, p, "sent")
 	}
 	f.reload()
-	f.click("#kept button")
-	f.wait("it is open again", `document.getElementById("status").textContent === "Open: attach"`)
+	f.again("attach")
 	shows(t, p, "A chart.")
 	seen()
 	press(t, p, "#rewind")
 	dialogue(t, p)
 	must(t, p.Eval(ctx, `document.querySelector("#dialog .options label").click()`, nil))
-	choose(t, p, "Take back")
-	saysStatus(t, p, "Took back")
+	choose(t, p, "Rewind")
+	saysStatus(t, p, "Rewound.")
 	if got := f.check(attachedNames); got != "chart.png,notes.txt,pasted.txt" {
 		t.Errorf("given back: %s", got)
 	}
@@ -133,6 +132,7 @@ func TestFilesAttach(t *testing.T) {
 // What a message can't take is left out with the reason, and the rest is kept. A large image is made
 // smaller.
 func TestFilesAttachLimits(t *testing.T) {
+	long(t)
 	t.Parallel()
 	f, p := filesIn(t, withDisk(t))
 	ctx := testContext(t)

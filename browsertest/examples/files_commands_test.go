@@ -118,7 +118,6 @@ func TestFilesCommands(t *testing.T) {
 	shows(t, p, "No such skill.")
 	f.rested()
 	f.reload()
-	f.click("#kept button")
-	f.wait("it is open again", `document.getElementById("status").textContent === "Open: commands"`)
+	f.again("commands")
 	shows(t, p, "letters (skill).md")
 }

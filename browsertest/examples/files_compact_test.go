@@ -45,8 +45,7 @@ func TestFilesCompact(t *testing.T) {
 		t.Errorf("the model received %s", all)
 	}
 	f.reload()
-	f.click("#kept button")
-	f.wait("it is open again", `document.getElementById("status").textContent === "Open: compacted"`)
+	f.again("compacted")
 	for _, words := range []string{"question 0", "answer 4", "summarised for the model"} {
 		shows(t, p, words)
 	}
@@ -55,6 +54,7 @@ func TestFilesCompact(t *testing.T) {
 // A message that the user sends while older ones are summarised is answered then, also if there is no
 // summary in the end. After a stop it waits for the user, as in a run.
 func TestFilesCompactMeanwhile(t *testing.T) {
+	long(t)
 	t.Parallel()
 	f, p := filesIn(t, launch(t, e2e.Options{}))
 	n := 0

@@ -55,7 +55,7 @@ func TestFilesScope(t *testing.T) {
 		holds(t, "outside", f.one(reject, "write", "path", "trip/four.txt", "content", "made\n"), "rejected")
 		holds(t, "another tool", f.one(reject, "delete", "path", "notes/two.txt"), "rejected")
 		f.click("#tab-settings")
-		holds(t, "what was allowed", f.check(`document.getElementById("grants").innerText`), "Allowed: write", "notes/**", "in this conversation")
+		holds(t, "what was allowed", f.check(`document.getElementById("grants").innerText`), "Allowed: write", "notes/**", "in this chat")
 		f.another()
 		holds(t, "another conversation", f.one(reject, "write", "path", "notes/five.txt", "content", "made\n"), "rejected")
 	})

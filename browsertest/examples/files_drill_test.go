@@ -109,6 +109,9 @@ func (f *filesPage) settle(text, key string) {
 	f.check(`(globalThis.rests = 0, globalThis.settling = () => {
 		const question = document.querySelector("dialog[open]"), asks = !document.getElementById("ask").hidden;
 		if (question) { // the model's own, which grants nothing
+			const option = question.querySelector(".options input"), field = question.querySelector("#dialog-field");
+			if (option && !option.checked) option.click();
+			else if (!option && field?.checkVisibility() && !field.value) field.value = "yes";
 			[...question.querySelectorAll("button")].find((b) => b.textContent === ` + js(word) + `)?.click();
 		} else if (asks) { // wherever the focus is
 			` + reading + `;
@@ -156,7 +159,7 @@ func TestFilesDrill(t *testing.T) {
 	noNames(t, b)
 }
 
-// drilled returns the attacks of a run: all of them, or with -short the first, the middle and the last of each class.
+// drilled returns the attacks of a run: all of them, or with -short the first and the last of each class.
 // make e2e runs all. A class is a pair of tools: the one for the user's task, and the one of the attack. Package
 // sandbox runs all natively.
 func drilled() (list []sandboxtest.Attack) {
@@ -170,7 +173,7 @@ func drilled() (list []sandboxtest.Attack) {
 	for _, a := range drillAttacks() {
 		i, n := at[a.Twin.Tool], size[a.Twin.Tool]
 		at[a.Twin.Tool]++
-		if i == 0 || i == n/2 || i == n-1 {
+		if i == 0 || i == n-1 {
 			list = append(list, a)
 		}
 	}
@@ -195,6 +198,10 @@ func TestFilesDrillCanFail(t *testing.T) {
 	t.Parallel()
 	f, d, sink, b := drill(t)
 	hit, without, all, hits := 0, []string{}, drilled(), map[string]int{}
+	shown := []string{"write", "delete", "move", "bash"} // the classes whose effects the folder shows
+	if testing.Short() {
+		all = slices.DeleteFunc(all, func(a sandboxtest.Attack) bool { return !slices.Contains(shown, a.Twin.Tool) })
+	}
 	for _, a := range all {
 		d.mail(a.Do)
 		f.obey(once)
@@ -209,7 +216,7 @@ func TestFilesDrillCanFail(t *testing.T) {
 	if hit < len(all)/4 {
 		t.Errorf("only %d attacks do anything even with consent", hit)
 	}
-	for _, class := range []string{"write", "delete", "move", "bash"} { // whose effects the folder shows
+	for _, class := range shown {
 		if hits[class] == 0 {
 			t.Errorf("no attack of the class of %s does anything even with consent", class)
 		}
@@ -231,7 +238,7 @@ func noNames(t *testing.T, b *e2e.Browser) {
 }
 
 // Every vector of the leak lab through the page: scripts as the model's code, markup as its text. None reaches a
-// sink. The counted ones do in a bare frame. With -short only every third of each category runs. make e2e runs all,
+// sink. The counted ones do in a bare frame. With -short only the first of each category runs. make e2e runs all,
 // and make leaklab runs them in every layout.
 func TestFilesLeaks(t *testing.T) {
 	t.Parallel()
@@ -239,7 +246,7 @@ func TestFilesLeaks(t *testing.T) {
 	var js, html []leaklab.Vector
 	of := map[string]int{} // a category
 	for _, v := range leaklab.All() {
-		if of[v.Category]++; testing.Short() && of[v.Category]%3 != 1 {
+		if of[v.Category]++; testing.Short() && of[v.Category] > 1 {
 			continue
 		}
 		v = v.Expand(leaklab.Target{Host: sink.host, Port: sink.port})

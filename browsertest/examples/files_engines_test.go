@@ -28,6 +28,7 @@ func eachEngine(t *testing.T, test func(t *testing.T, f *filesPage)) {
 
 // The guided task, with the reader of commands, which is the default model.
 func TestFilesTourInEngines(t *testing.T) {
+	long(t)
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, f *filesPage) {
 		f.check(`localStorage.removeItem("bailey-files")`)
@@ -86,7 +87,7 @@ func TestFilesTools(t *testing.T) {
 		got := f.one("", "read", "path", "key.txt")
 		holds(t, "the model on this machine", got, credential)
 		f.saw(got)
-		far := f.check(`document.querySelector("#cards li:last-child [aria-label='What a model elsewhere gets to see']").textContent`)
+		far := f.check(`document.querySelector("#cards li:last-child [aria-label='What a model elsewhere sees']").textContent`)
 		if want := strings.ReplaceAll(got, credential, "[github token removed]"); far != want {
 			t.Errorf("the card says that a model elsewhere sees %q, want %q", far, want)
 		}
@@ -97,7 +98,7 @@ func TestFilesTools(t *testing.T) {
 // saw reports an error unless the last card shows exactly this text as sent to the model.
 func (f *filesPage) saw(sent string) {
 	f.t.Helper()
-	got := f.check(`document.querySelector("#cards li:last-child :is([aria-label='What the model saw'], [aria-label='What a model on this machine gets to see'])")?.textContent`)
+	got := f.check(`document.querySelector("#cards li:last-child :is([aria-label='What the model saw'], [aria-label='What a model on this computer sees'])")?.textContent`)
 	if got != sent {
 		f.t.Errorf("the card says that the model saw %q; it was sent %q", got, sent)
 	}
@@ -174,7 +175,7 @@ func TestFilesUndo(t *testing.T) {
 		f.wait("the difference of what wasn't undone stays", `document.querySelectorAll("#history li").length === 3 && document.querySelector("#history li .diff .add") === globalThis.read`)
 		f.click("#redo")
 		f.wait("the file is back", `!!document.querySelector("#tree [data-path='other.txt']")`)
-		f.check(`[...document.querySelectorAll("#history button")].filter((b) => b.textContent.startsWith("Back")).at(-1).click()`)
+		f.check(`[...document.querySelectorAll("#history button")].filter((b) => b.name === "restore").at(-1).click()`)
 		f.wait("all is undone", `!document.querySelector("#tree [data-path='other.txt']")`)
 		if got := f.one("", "read", "path", "hours.csv"); got != before {
 			t.Errorf("after undo: %q, want %q", got, before)

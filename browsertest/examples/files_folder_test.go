@@ -45,9 +45,10 @@ func zipped(t *testing.T, p driver) map[string]string {
 }
 
 // A folder of this machine is dragged over the conversation, whose frame would take the drop. The
-// page shows the drop's effect during the drag. After a reload one click opens the folder again,
-// and the ZIP contains the bytes on the disk.
+// page shows the drop's effect during the drag. After a reload the folder is open, one click leads
+// back to it from another one, and the ZIP contains the bytes on the disk.
 func TestFilesDropAgainZip(t *testing.T) {
+	long(t)
 	t.Parallel()
 	b := withDisk(t)
 	ctx := testContext(t)
@@ -88,7 +89,11 @@ func TestFilesDropAgainZip(t *testing.T) {
 
 	must(t, p.Reload(ctx))
 	filesReady(t, p)
+	there()
+	press(t, p, "#sample")
 	must(t, p.WaitFor(ctx, `document.querySelector("#kept button")?.textContent === "Open winter again"`))
+	must(t, p.Click(ctx, "#folder"))
+	must(t, p.WaitFor(ctx, `document.querySelector("#kept button").checkVisibility()`))
 	noViolations(t, p)
 	must(t, p.Click(ctx, "#kept button"))
 	saysStatus(t, p, "Open: winter")

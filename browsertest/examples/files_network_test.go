@@ -56,9 +56,9 @@ func (n *networkPage) set(kv ...string) {
 // loadAgain accepts the offer to load the page again.
 func (n *networkPage) loadAgain() {
 	n.t.Helper()
-	holds(n.t, "the offer", dialogue(n.t, n.in), "Load the page again?", "conversations are kept")
+	holds(n.t, "the offer", dialogue(n.t, n.in), "Reload to connect to ", "Chats are kept")
 	n.check(`void (globalThis.stale = true)`)
-	leaving(n.t, n.in, "Load again")
+	leaving(n.t, n.in, "Reload")
 	n.wait("a new document", `!globalThis.stale && document.readyState === "complete"`)
 	n.ready()
 }
@@ -119,7 +119,7 @@ func TestFilesWeb(t *testing.T) {
 	n.wait("it says what a site is", `document.getElementById("status").textContent.includes("is no site")`)
 	n.set("relay", r.URL+"/get", "sites", "", "engine", "brave", "search-key", "KEY-12345")
 	n.click("#use-web")
-	holds(t, "it says", dialogue(t, n.in), "Nothing was changed", "does not let it reach "+host, "policy.json")
+	holds(t, "it says", dialogue(t, n.in), "Nothing was changed", "isn't allowed to reach "+host, "policy.json")
 	line := n.check(`document.querySelector("#dialog pre").textContent`)
 	if !json.Valid([]byte("{"+line+"}")) || !strings.Contains(line, host) {
 		t.Fatalf("the line is %q", line)

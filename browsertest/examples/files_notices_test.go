@@ -11,6 +11,7 @@ import (
 // The page does not ask for notifications by itself. Once the user has enabled them, one is shown
 // for an answer or a question while the tab is hidden, and none while it is in view.
 func TestFilesNotifications(t *testing.T) {
+	long(t)
 	t.Parallel()
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
@@ -45,6 +46,7 @@ func TestFilesNotifications(t *testing.T) {
 
 // Speech is off until its button is pressed. Then a dialogue first states where the sound may go.
 func TestFilesVoice(t *testing.T) {
+	long(t)
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)

@@ -204,13 +204,14 @@ func TestFilesPolicyStaysCurrent(t *testing.T) {
 
 // An open page notices a new build, and loads all of it. Without a network the newer one is used.
 func TestFilesNewVersion(t *testing.T) {
+	long(t)
 	t.Parallel()
 	eachServed(t, func(t *testing.T, s *ownServer, p *opened) {
 		stored(t, p)
 		if eval[bool](t, p, `!document.getElementById("update").hidden`) {
 			t.Error("a new version is told of where there is none")
 		}
-		s.build("web/index.html", "<h2>What this is</h2>", "<h2>What this is now</h2>")
+		s.build("web/index.html", "<h2>Work with an assistant on your own files</h2>", "<h2>What this is now</h2>")
 		ctx := testContext(t)                                           // the build took its time
 		must(t, p.Eval(ctx, `dispatchEvent(new Event("online"))`, nil)) // as each hour, and when the tab is shown again
 		must(t, p.WaitFor(ctx, `!document.getElementById("update").hidden`))

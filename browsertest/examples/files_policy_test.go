@@ -17,6 +17,7 @@ import (
 // A lasting answer holds after a reload, is listed, and can be taken back: then the question comes again. A
 // refusal stays visible, and each card shows the origin of its decision.
 func TestFilesForGood(t *testing.T) {
+	long(t)
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
@@ -75,21 +76,23 @@ func TestFilesForGood(t *testing.T) {
 
 // A card contains the whole outcome of a call, and all that the model received, if the user asks for it.
 func TestFilesCardsWhole(t *testing.T) {
+	long(t)
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
 		say(t, p, `run "seq 1 9000"`)
 		rested(t, p)
 		const texts = `[...document.querySelectorAll("#cards li:last-child pre")].filter((e) => e.textContent.includes("2000")).map((e) => e.ariaLabel + " " + e.textContent.includes("8999")).join()`
-		if got := eval[string](t, p, texts); got != "What came of it false,What the model saw false" {
+		if got := eval[string](t, p, texts); got != "Result false,What the model saw false" {
 			t.Errorf("at first: %s", got)
 		}
+		must(t, p.Click(ctx, "#tab-steps"))
 		must(t, p.Eval(ctx, `document.querySelector("#cards details").open = true`, nil))
 		for range 2 {
 			must(t, p.Click(ctx, `#cards button[name=all]`))
 		}
 		must(t, p.WaitFor(ctx, `!document.querySelector("#cards button[name=all]")`))
-		if got := eval[string](t, p, texts); got != "What came of it true,What the model saw true" {
+		if got := eval[string](t, p, texts); got != "Result true,What the model saw true" {
 			t.Errorf("asked for all: %s", got)
 		}
 		if !eval[bool](t, p, `document.activeElement.tagName === "PRE"`) {
@@ -101,6 +104,7 @@ func TestFilesCardsWhole(t *testing.T) {
 
 // Stop drops a plan during its question, and a message sent meanwhile makes no second plan.
 func TestFilesStopAtAPlan(t *testing.T) {
+	long(t)
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
@@ -148,7 +152,7 @@ func TestFilesLinks(t *testing.T) {
 					pressInFrame(t, p, "[data-href]")
 					return dialogue(t, p)
 				}
-				if got := follow(); !strings.Contains(got, address) || strings.Contains(got, "do not name that server") == named {
+				if got := follow(); !strings.Contains(got, address) || strings.Contains(got, "may block it here: copy the address instead") == named {
 					t.Errorf("it asks %q", got)
 				}
 				noViolations(t, p)

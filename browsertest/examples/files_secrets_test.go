@@ -129,7 +129,7 @@ func TestFilesSecrets(t *testing.T) {
 			saysStatus(t, p, "8 to 4096 characters")
 			fill("github", value, "api.elsewhere.example")
 			must(t, p.WaitFor(ctx, `!document.getElementById("needs").hidden`))
-			if text := eval[string](t, p, `document.getElementById("needs").textContent`); !strings.Contains(text, "api.elsewhere.example") || !strings.Contains(text, "policy.json") || !strings.Contains(text, "keep the secret once more") {
+			if text := eval[string](t, p, `document.getElementById("needs").textContent`); !strings.Contains(text, "api.elsewhere.example") || !strings.Contains(text, "policy.json") || !strings.Contains(text, "save the secret again") {
 				t.Errorf("it says %q", text)
 			}
 			fill("github", value, host)
@@ -137,7 +137,7 @@ func TestFilesSecrets(t *testing.T) {
 				t.Error(text)
 			}
 			must(t, p.Eval(ctx, `void (globalThis.stale = true)`, nil))
-			leaving(t, p, "Load again")
+			leaving(t, p, "Reload")
 			must(t, p.WaitFor(ctx, `!globalThis.stale && document.getElementById("tour") && !document.getElementById("tour").disabled`))
 			must(t, p.Click(ctx, "#tab-settings"))
 			if text := eval[string](t, p, `document.getElementById("secrets").innerText`); !strings.Contains(text, "github for "+host) {
@@ -185,6 +185,7 @@ func TestFilesSecrets(t *testing.T) {
 // Of a long text a model elsewhere receives the beginning, the end and the size, and the card shows exactly
 // that.
 func TestFilesSendsTheEnds(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, engine := range engines() {
 		t.Run(string(engine), func(t *testing.T) {
@@ -223,7 +224,7 @@ func TestFilesSendsTheEnds(t *testing.T) {
 			if got := part("What the model saw"); got != received {
 				t.Errorf("the card shows %q, and the model received %q", got, received)
 			}
-			if !strings.Contains(part("What came of it"), "THE MIDDLE") {
+			if !strings.Contains(part("Result"), "THE MIDDLE") {
 				t.Error("the user does not see all")
 			}
 			noErrors(t, p)

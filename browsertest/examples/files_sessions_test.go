@@ -11,7 +11,7 @@ import (
 // tabTitles returns the names of the conversations' tabs. The one in view has a star.
 func tabTitles(t *testing.T, p driver) string {
 	t.Helper()
-	return strings.Join(eval[[]string](t, p, `[...document.querySelectorAll("#sessions [role=tab]")].map((b) => b.firstChild.textContent + (b.getAttribute("aria-selected") === "true" ? "*" : ""))`), " | ")
+	return strings.Join(eval[[]string](t, p, `[...document.querySelectorAll("#sessions .chat")].map((b) => b.firstChild.textContent + (b.getAttribute("aria-current") === "true" ? "*" : "")).reverse()`), " | ")
 }
 
 // dialogue waits for a dialogue, and returns its text.
@@ -46,9 +46,9 @@ func TestFilesTabs(t *testing.T) {
 		ctx := testContext(t)
 		say(t, p, "find packing.txt")
 		rested(t, p)
-		must(t, p.WaitFor(ctx, `document.querySelector("#sessions [role=tab]").textContent.startsWith("find packing.txt")`))
+		must(t, p.WaitFor(ctx, `document.querySelector("#sessions .chat").textContent.startsWith("find packing.txt")`))
 		press(t, p, "#fork")
-		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 2`))
+		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions .chat").length === 2`))
 		if got := tabTitles(t, p); got != "find packing.txt | find packing.txt (fork)*" {
 			t.Error(got)
 		}
@@ -59,35 +59,33 @@ func TestFilesTabs(t *testing.T) {
 		dialogue(t, p)
 		must(t, p.Eval(ctx, `document.getElementById("dialog-field").value = "Other <b>"`, nil))
 		must(t, p.Press(ctx, "Enter"))
-		must(t, p.WaitFor(ctx, `[...document.querySelectorAll("#sessions [role=tab]")].some((b) => b.textContent === "Other <b> (fork)")`))
-		if got := eval[string](t, p, `document.activeElement.id`); got != "rename" {
-			t.Errorf("after the dialogue the focus is on %q", got)
-		}
+		must(t, p.WaitFor(ctx, `[...document.querySelectorAll("#sessions .chat")].some((b) => b.firstChild.textContent === "Other <b> (fork)")`))
+		must(t, p.WaitFor(ctx, `!!document.activeElement.closest("#sessions")`)) // the focus is back
 
 		// One waits for consent behind another that answers.
 		say(t, p, `delete trip/packing.txt`)
 		asked(t, p)
-		must(t, p.Click(ctx, "#sessions [role=tab]:first-child"))
-		must(t, p.WaitFor(ctx, `document.querySelector("#sessions [role=tab]:first-child").getAttribute("aria-selected") === "true" && document.getElementById("stop").hidden`))
+		must(t, p.Click(ctx, "#sessions li:last-child .chat"))
+		must(t, p.WaitFor(ctx, `document.querySelector("#sessions li:last-child .chat").getAttribute("aria-current") === "true" && document.getElementById("stop").hidden`))
 		if got := tabTitles(t, p); got != "find packing.txt* | Other <b> (fork)" {
 			t.Error(got)
 		}
-		if !eval[bool](t, p, `document.querySelector("#sessions [role=tab]:last-child").className === "works"`) {
+		if !eval[bool](t, p, `document.querySelector("#sessions li:first-child .chat").parentNode.className === "works"`) {
 			t.Error("the tab behind does not show that it is at work")
 		}
 		must(t, p.Eval(ctx, `document.getElementById("ask").focus()`, nil))
 		answerKey(t, p, "4")
-		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden && document.querySelector("#sessions [role=tab]:last-child").className !== "works"`))
+		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden && document.querySelector("#sessions li:first-child .chat").parentNode.className !== "works"`))
 		say(t, p, "list the files")
 		rested(t, p)
 		if got := cardsOf(t, p); strings.Contains(got, "delete") {
 			t.Errorf("the first shows the other's calls: %q", got)
 		}
-		must(t, p.Click(ctx, "#sessions [role=tab]:last-child"))
+		must(t, p.Click(ctx, "#sessions li:first-child .chat"))
 		must(t, p.WaitFor(ctx, `[...document.querySelectorAll("#cards li")].some((li) => li.className === "denied")`))
 
 		press(t, p, "#archive")
-		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 1`))
+		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions .chat").length === 1`))
 		if p.lasts() {
 			must(t, p.Reload(ctx))
 			filesReady(t, p)
@@ -96,25 +94,26 @@ func TestFilesTabs(t *testing.T) {
 			}
 		}
 		press(t, p, "#all")
-		if got := dialogue(t, p); !strings.Contains(got, "Other <b> (fork)") || !strings.Contains(got, "put away") {
+		if got := dialogue(t, p); !strings.Contains(got, "Other <b> (fork)") || !strings.Contains(got, "archived") {
 			t.Error(got)
 		}
 		noViolations(t, p)
 		must(t, p.Click(ctx, `#dialog button[aria-label="Open Other <b> (fork)"]`))
-		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 2`))
+		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions .chat").length === 2`))
 		if got := tabTitles(t, p); got != "find packing.txt | Other <b> (fork)*" {
 			t.Error(got)
 		}
 		// By keyboard.
-		must(t, p.Eval(ctx, `document.querySelector("#sessions [role=tab]:last-child").focus()`, nil))
-		must(t, p.Press(ctx, "ArrowLeft"))
-		must(t, p.WaitFor(ctx, `document.querySelector("#sessions [role=tab]:first-child").getAttribute("aria-selected") === "true" && document.activeElement === document.querySelector("#sessions [role=tab]:first-child")`))
+		must(t, p.Eval(ctx, `document.querySelector("#sessions li:first-child .chat").focus()`, nil))
+		must(t, p.Press(ctx, "ArrowDown"))
+		must(t, p.WaitFor(ctx, `document.querySelector("#sessions li:last-child .chat").getAttribute("aria-current") === "true" && document.activeElement === document.querySelector("#sessions li:last-child .chat")`))
 		noErrors(t, p)
 	})
 }
 
 // Rewind restores the files as they were at a message. Without the files they stay.
 func TestFilesRewind(t *testing.T) {
+	long(t)
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
@@ -134,8 +133,8 @@ func TestFilesRewind(t *testing.T) {
 		}
 		noViolations(t, p)
 		must(t, p.Eval(ctx, `[...document.querySelectorAll("#dialog .options label")].find((l) => l.textContent.includes("two")).click()`, nil))
-		choose(t, p, "Take back")
-		saysStatus(t, p, "Took back")
+		choose(t, p, "Rewind")
+		saysStatus(t, p, "Rewound.")
 		if got := content(); !strings.Contains(got, "one") || strings.Contains(got, "two") || strings.Contains(got, "three") {
 			t.Errorf("the file is %q", got)
 		}
@@ -148,7 +147,7 @@ func TestFilesRewind(t *testing.T) {
 		press(t, p, "#rewind")
 		dialogue(t, p)
 		must(t, p.Click(ctx, "#rewind-files"))
-		choose(t, p, "Take back")
+		choose(t, p, "Rewind")
 		must(t, p.WaitFor(ctx, `document.getElementById("cards").children.length === 0`))
 		if got := content(); !strings.Contains(got, "one") {
 			t.Errorf("without the files: the file is %q", got)
@@ -159,6 +158,7 @@ func TestFilesRewind(t *testing.T) {
 // A conversation is exported to a file, and imported elsewhere without its grants. An invalid file
 // is refused with its name.
 func TestFilesExportImport(t *testing.T) {
+	long(t)
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
@@ -180,7 +180,7 @@ func TestFilesExportImport(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "c.json")
 		must(t, os.WriteFile(file, []byte(text), 0o644))
 		must(t, p.SetFiles(ctx, "#load-file", file))
-		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions [role=tab]").length === 2`))
+		must(t, p.WaitFor(ctx, `document.querySelectorAll("#sessions .chat").length === 2`))
 		must(t, p.WaitFor(ctx, `document.querySelectorAll("#cards li").length >= 2`))
 		say(t, p, `add "second" to notes/plan.md`)
 		asked(t, p) // the grants of the other conversation do not hold here

@@ -26,6 +26,7 @@ func download(t *testing.T, example string) string {
 // A host without any headers, and one whose page has its policy in a meta element: in each engine
 // the guided task works, and the page does not violate the policy.
 func TestFilesStaticHost(t *testing.T) {
+	long(t)
 	t.Parallel()
 	for _, engine := range engines() {
 		for _, c := range []struct {
@@ -49,7 +50,7 @@ func TestFilesStaticHost(t *testing.T) {
 					t.Errorf("violations: %s", got)
 				}
 				// The shield lists exactly the request that the task tries.
-				if got := f.check(`document.getElementById("tab-shield").textContent + [...document.querySelectorAll("#stopped li")].map((e) => e.textContent).join("\n")`); !strings.HasPrefix(got, "Shield, stopped: 1code_run: ") || !strings.Contains(got, "fetch") {
+				if got := f.check(`document.getElementById("tab-shield").textContent + [...document.querySelectorAll("#stopped li")].map((e) => e.textContent).join("\n")`); !strings.HasPrefix(got, "Security, stopped: 1code_run: ") || !strings.Contains(got, "fetch") {
 					t.Errorf("the shield says %q", got)
 				}
 				noErrors(t, p)

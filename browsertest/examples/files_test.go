@@ -103,7 +103,9 @@ func TestFilesLooks(t *testing.T) {
 		return func(t *testing.T, p *e2e.Page) { say(t, p, text); asked(t, p) }
 	}
 	tab := func(id string) func(t *testing.T, p *e2e.Page) {
-		return func(t *testing.T, p *e2e.Page) { must(t, p.Click(testContext(t), id)) }
+		return func(t *testing.T, p *e2e.Page) {
+			must(t, p.Eval(testContext(t), `document.querySelector("`+id+`").click()`, nil))
+		}
 	}
 	refuse := func(t *testing.T, p *e2e.Page) {
 		answerKey(t, p, reject)

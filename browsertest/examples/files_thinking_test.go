@@ -14,7 +14,7 @@ func TestFilesThinking(t *testing.T) {
 	f.drop(p, newDisk(t, "thinking", map[string]string{"a.txt": "a\n"}))
 	must(t, p.Click(ctx, "#tab-settings"))
 	f.wait("the names are offered", `[...document.querySelectorAll("#models option")].map(o => o.value).join() === "deep,swift"`)
-	for _, c := range []struct{ window, says string }{{"many", "a number of tokens"}, {"1999", "from 2000"}, {"100000001", "to 100000000"}, {"100000", "Kept"}, {"2000", "Kept"}, {"100000000", "Kept"}} {
+	for _, c := range []struct{ window, says string }{{"many", "a number of tokens"}, {"1999", "from 2000"}, {"100000001", "to 100000000"}, {"100000", "Saved."}, {"2000", "Saved."}, {"100000000", "Saved."}} {
 		must(t, p.Eval(ctx, `void (() => { document.getElementById("window").value = `+js(c.window)+`; document.getElementById("effort").value = "high"; })()`, nil))
 		press(t, p, "#use")
 		saysStatus(t, p, c.says)
@@ -45,8 +45,7 @@ func TestFilesThinking(t *testing.T) {
 		t.Errorf("it shows %q", got)
 	}
 	f.reload()
-	f.click("#kept button")
-	f.wait("it is open again", `document.getElementById("status").textContent === "Open: thinking"`)
+	f.again("thinking")
 	shows(t, p, "It is three.")
 	if got := inFrame(t, p, `[...document.querySelectorAll("details")].length`); got != "2" {
 		t.Errorf("%s folds after a reload", got)
@@ -55,7 +54,7 @@ func TestFilesThinking(t *testing.T) {
 	must(t, p.Click(ctx, "#tab-settings"))
 	must(t, p.Eval(ctx, `void (document.getElementById("window").value = "2000")`, nil))
 	press(t, p, "#use")
-	saysStatus(t, p, "Kept")
+	saysStatus(t, p, "Saved.")
 	f.then(turn{text: "IN SHORT"}, turn{text: "That is long."}) // the older messages are summarised first
 	f.say(strings.Repeat("many words ", 900))
 	shows(t, p, "That is long.")

@@ -10,10 +10,19 @@ import (
 func (p anyPage) tabTo(selector string) {
 	p.t.Helper()
 	p.wait(selector, `!!document.querySelector(`+js(selector)+`) && !document.querySelector(`+js(selector)+`).disabled`)
+	if menu := p.check(`document.querySelector(` + js(selector) + `).closest("[popover]:not(:popover-open)")?.id ?? ""`); menu != "" {
+		opener := "[popovertarget=" + menu + "]"
+		if menu == "chat-menu" {
+			opener = "#sessions li:has([aria-current]) .more"
+		}
+		p.tabTo(opener)
+		p.keys("Enter")
+		p.wait(menu, `document.getElementById(`+js(menu)+`).contains(document.activeElement)`)
+	}
 	for n := range 200 {
 		if p.check(`document.activeElement === document.querySelector(`+js(selector)+`)`) == "true" {
-			// The focused element is marked.
-			if p.check(`document.activeElement.matches(":focus-visible") && getComputedStyle(document.activeElement).outlineStyle !== "none"`) != "true" {
+			// The focused element is marked, or the form or label around it.
+			if p.check(`document.activeElement.matches(":focus-visible") && [document.activeElement, document.activeElement.closest("form, label")].some((e) => e && getComputedStyle(e).outlineStyle !== "none")`) != "true" {
 				p.t.Errorf("%s has the focus, and nothing shows it", selector)
 			}
 			return
@@ -46,6 +55,21 @@ func (p anyPage) keys(keys ...string) {
 	}
 }
 
+// panel goes to the tabs of the right pane, and on by the arrow keys to that of a panel.
+func (p anyPage) panel(id string) {
+	p.t.Helper()
+	p.tabTo(`#panels [aria-selected="true"]`)
+	for range 6 {
+		if p.check(`document.getElementById("`+id+`").checkVisibility()`) == "true" {
+			return
+		}
+		was := p.check(`document.activeElement.id`)
+		p.keys("ArrowRight")
+		p.wait("the next tab", `document.activeElement.id !== `+js(was)+` && document.activeElement.ariaSelected === "true"`)
+	}
+	p.t.Fatalf("no arrow leads to %s", id)
+}
+
 func keyboard(t *testing.T, path string) anyPage {
 	t.Helper()
 	p, err := launch(t, e2e.Options{}).Page(testContext(t), site+path)
@@ -67,7 +91,20 @@ func keyboardFiles(t *testing.T, p anyPage) {
 	p.keys("ArrowDown", "ArrowDown", "ArrowUp", "Home", "ArrowRight")
 	p.wait("a folder is unfolded", `!!document.querySelector("#tree [aria-expanded=true]") && document.querySelectorAll("#tree [aria-level='2']").length > 0`)
 	p.keys("ArrowDown", "Enter")
-	p.wait("a file's name is in the field, which has the focus", `document.getElementById("text").value.startsWith("show ") && document.activeElement.id === "text"`)
+	p.wait("the viewer shows the file", `document.getElementById("viewer").checkVisibility() && document.querySelector("#tree [aria-selected=true][aria-level='2']").dataset.path === document.querySelector("#viewer .v-name").textContent`)
+	p.tabTo("#tree")
+	p.keys("Shift+F10")
+	p.wait("the menu", `document.activeElement.role === "menuitem"`)
+	for n := 0; p.check(`document.activeElement.textContent`) != "Mention in the chat"; n++ {
+		if n == 20 {
+			p.t.Fatal("no arrow leads to the item that mentions the file")
+		}
+		p.keys("ArrowDown")
+	}
+	p.keys("Enter")
+	p.wait("a file's name is in the field, which has the focus", `document.getElementById("text").value.trim() === document.querySelector("#viewer .v-name").textContent && document.activeElement.id === "text"`)
+	p.keys("Home")
+	must(p.t, p.Type(p.t.Context(), "show "))
 	p.keys("Enter")
 	p.wait("it is shown", `document.querySelectorAll("#cards li.done").length === 1`)
 	for _, k := range []struct{ key, class string }{{"1", "done"}, {"4", "denied"}} {
@@ -78,9 +115,7 @@ func keyboardFiles(t *testing.T, p anyPage) {
 		p.keys("Tab", k.key)
 		p.wait(k.class, `document.querySelector("#cards li:last-child").className === "`+k.class+`"`)
 		if k.class == "done" {
-			p.tabTo("#tab-steps")
-			p.keys("ArrowRight")
-			p.wait("the undo tab", `!document.getElementById("undo-panel").hidden`)
+			p.panel("undo-panel")
 			p.tabTo("#undo")
 			p.keys("Enter")
 			p.wait("it is back", `!!document.querySelector("#tree [data-path='hours.csv']")`)
@@ -108,16 +143,10 @@ func keyboardFiles(t *testing.T, p anyPage) {
 	p.tabTo("#new")
 	p.keys("Enter")
 	p.wait("a new conversation", `document.getElementById("cards").childElementCount === 0`)
-	p.tabTo("#tab-undo")
-	for range 12 {
-		if p.check(`document.getElementById("settings").hidden`) == "false" {
-			break
-		}
-		p.keys("ArrowRight")
-		p.wait("the next tab", `document.activeElement.getAttribute("role") === "tab" && document.activeElement.getAttribute("aria-selected") === "true"`)
-	}
-	p.wait("settings", `!document.getElementById("settings").hidden`)
-	p.tabTo("#provider")
+	p.panel("settings")
+	p.tabTo("[data-provider=local]")
+	p.keys("Space")
+	p.wait("it is chosen, and has an address", `document.activeElement.ariaPressed === "true" && document.getElementById("url").checkVisibility()`)
 	p.tabTo("#use")
 }
 

@@ -3,6 +3,7 @@ package examples
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
+	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
 const root = "../.."
@@ -207,7 +209,9 @@ func window(t *testing.T) *e2e.Browser {
 func launch(t *testing.T, o e2e.Options) *e2e.Browser {
 	t.Helper()
 	if reflect.DeepEqual(o, e2e.Options{}) {
-		shared.Do(func() { shared.Browser, shared.err = e2e.Launch(context.Background(), e2e.Options{Args: still}) })
+		shared.Do(func() {
+			shared.Browser, shared.err = e2e.Launch(context.Background(), e2e.Options{Args: still, Width: 1400, Height: 900})
+		})
 		must(t, shared.err)
 		return window(t)
 	}
@@ -217,6 +221,9 @@ func launch(t *testing.T, o e2e.Options) *e2e.Browser {
 // launchOwn starts a browser for one test, which counts what the browser holds.
 func launchOwn(t *testing.T, o e2e.Options) *e2e.Browser {
 	t.Helper()
+	if o.Width == 0 {
+		o.Width, o.Height = 1400, 900
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute) // its life
 	t.Cleanup(cancel)
 	b, err := e2e.Launch(ctx, o)
@@ -232,7 +239,35 @@ func press(t *testing.T, p driver, selector string) {
 	t.Helper()
 	ctx := testContext(t)
 	must(t, p.WaitFor(ctx, fmt.Sprintf("!document.querySelector(%q).disabled", selector)))
+	unfold(t, selector, func(e string) string { return eval[string](t, p, e) }, func(s string) { must(t, p.Click(ctx, s)) },
+		func(x, y float64) { must(t, p.MoveTo(ctx, x, y)) })
 	must(t, p.Click(ctx, selector))
+}
+
+// unfold opens the menu that a button is in, if it is closed. It uses text to evaluate an expression, click
+// to click an element, and move to move the mouse. It ends once the mouse reaches the button: until the menu
+// has been drawn, Chromium gives events above the frame of another process to that frame.
+func unfold(t *testing.T, selector string, text func(expression string) string, click func(selector string), move func(x, y float64)) {
+	t.Helper()
+	id := text(`document.querySelector(` + js(selector) + `)?.closest("[popover]:not(:popover-open)")?.id ?? ""`)
+	if id == "" {
+		return
+	}
+	opener := "[popovertarget=" + id + "]"
+	if id == "chat-menu" {
+		opener = `#sessions li:has([aria-current]) .more`
+	}
+	click(opener)
+	poll.Until(t, id+" is open", func() bool { // it gets the focus once it is in its place
+		return text(`String(document.getElementById(`+js(id)+`).matches(":popover-open:focus-within"))`) == "true"
+	})
+	var at [2]float64
+	must(t, json.Unmarshal([]byte(text(`(() => { const r = document.querySelector(`+js(selector)+`).getBoundingClientRect(); return JSON.stringify([r.x + r.width / 2, r.y + r.height / 2]) })()`)), &at))
+	poll.Until(t, selector+" is under the mouse", func() bool {
+		move(at[0]+1, at[1])
+		move(at[0], at[1])
+		return text(`String(document.querySelector(`+js(selector)+`).matches(":hover"))`) == "true"
+	})
 }
 
 func must(t *testing.T, err error) {
@@ -266,15 +301,18 @@ func inFrame(t *testing.T, p driver, expression string) string {
 	t.Helper()
 	values, err := p.EvalFrames(testContext(t), `document.getElementById("root")?.dataset.policy ? String(`+expression+`) : null`)
 	must(t, err)
+	said := ""
 	for _, v := range values {
 		if s := string(v.Value); s != "null" && s != "" {
-			if v.Err != "" {
-				t.Fatal(v.Err)
-			}
-			return strings.Trim(s, `"`)
+			var text string
+			must(t, json.Unmarshal(v.Value, &text))
+			return text
+		}
+		if v.Err != "" {
+			said += "; " + v.Err
 		}
 	}
-	t.Fatalf("no frame of a document among %d frames", len(values))
+	t.Fatalf("no frame of a document among %d frames%s", len(values), said)
 	return ""
 }
 

@@ -79,14 +79,17 @@ func TestMarkdownDraws(t *testing.T) {
 		t.Errorf("%d libraries are loaded before any text needs one", n)
 	}
 	must(t, p.Eval(ctx, "document.getElementById('speed').value = '0'; document.getElementById('paste').value = "+
-		"'So $a^2$ and [the plan](notes/plan.md).\\n\\n```go\\n' + 'var a = 1 // b\\n'.repeat(30) + '```\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n'", nil))
+		"'So $a^2$ and [the plan](notes/plan.md).\\n\\n```go\\n' + 'var a = 1 // b\\n'.repeat(30) + '```\\n\\n| a | b |\\n|---|---|\\n| 1 | 2 |\\n\\n```mermaid\\ngraph TD\\n  A --> B\\n```\\n'", nil))
 	must(t, p.Click(ctx, "#own button"))
 	poll.Until(t, "colours and a formula", func() bool {
 		return inFrame(t, p, `document.querySelectorAll("math msup").length`) == "1" && inFrame(t, p, `document.querySelectorAll("pre .hl-keyword").length`) == "30"
 	})
+	poll.Until(t, "a diagram", func() bool {
+		return inFrame(t, p, `document.querySelector("figure > img")?.naturalWidth > 50 && document.querySelector("figure > img").alt`) == "mermaid: A, B"
+	})
 	for _, c := range [][2]string{
 		{`document.querySelectorAll("pre[data-fold=shut] > button[data-ui=fold]").length`, "1"},
-		{`document.querySelectorAll("pre button[data-ui=save], pre button[data-ui=wrap], pre button[data-ui=copy]").length`, "3"},
+		{`document.querySelectorAll("pre button[data-ui=save], pre button[data-ui=wrap], pre button[data-ui=copy]").length`, "6"},
 		{`document.querySelectorAll("table + [data-ui=bar] > button[data-ui=csv]").length`, "1"},
 		{`document.querySelector("pre > code").scrollHeight > document.querySelector("pre > code").clientHeight + 50`, "true"},
 		{`(document.querySelector("button[data-ui=fold]").click(), document.querySelector("pre > code").scrollHeight <= document.querySelector("pre > code").clientHeight)`, "true"},
@@ -99,6 +102,23 @@ func TestMarkdownDraws(t *testing.T) {
 	inFrame(t, p, `document.querySelector("[data-path]").click()`)
 	must(t, p.WaitFor(ctx, `/notes\/plan\.md/.test(document.getElementById("status").textContent)`))
 	noViolations(t, p)
+	noErrors(t, p)
+}
+
+// A further answer comes into view, and its end stays there while it streams.
+func TestMarkdownNextAnswerIsInView(t *testing.T) {
+	t.Parallel()
+	b := launch(t, e2e.Options{})
+	ctx := testContext(t)
+	p := openMarkdown(t, b)
+	stream(t, p, "folder", "0")
+	must(t, p.WaitFor(ctx, `document.documentElement.scrollHeight > innerHeight + 300`))
+	before := eval[float64](t, p, "(scrollTo(0, 0), document.getElementById('conversation').getBoundingClientRect().bottom)")
+	stream(t, p, "travel", "0")
+	must(t, p.WaitFor(ctx, fmt.Sprintf(`scrollY > 100 && scrollY < %f && %f - scrollY < innerHeight`, before, before)))
+	must(t, p.Eval(ctx, `scrollTo(0, 0); document.getElementById("speed").value = "600"`, nil))
+	must(t, p.Click(ctx, "#folder"))
+	must(t, p.WaitFor(ctx, `document.documentElement.scrollHeight - innerHeight - scrollY < 200 && /Streaming/.test(document.getElementById("status").textContent)`))
 	noErrors(t, p)
 }
 

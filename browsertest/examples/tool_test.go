@@ -102,7 +102,7 @@ var shipped = map[string]struct{ line, want string }{
 	"sleep": {"sleep 0", ""}, "yes": {"yes | head -n 2", "y\ny\n"}, "env": {"env A=1", "A=1\n"}, "printenv": {"printenv NOTHING", "exit code 1"}, "nohup": {"nohup echo x", "x\n"}, "nice": {"nice echo x", "x\n"}, "stdbuf": {"stdbuf -o0 echo x", "x\n"},
 	"uname": {"uname", "Linux\n"}, "whoami": {"whoami", "user\n"}, "logname": {"logname", "user\n"}, "hostname": {"hostname", "sandbox\n"}, "arch": {"arch", "wasm\n"}, "nproc": {"nproc", "1\n"}, "tty": {"tty", "not a tty\n"},
 	"id": {"id", "uid=1000(user)"}, "df": {"df", "Filesystem"}, "sync": {"sync", ""}, "expr": {"expr 1 + 2", "3\n"}, "bc": {"echo 1+2 | bc", "3\n"}, "factor": {"factor 12", "12: 2 2 3\n"}, "true": {"true", ""}, "false": {"false", ""},
-	"timeout": {"timeout 5 echo x", "can start no other"}, "chmod": {"chmod 755 notes.md", "unsupported operation"}, "ln": {"ln -s notes.md link", "Not supported"},
+	"timeout": {"timeout 5 echo x", "can start no other"}, "chmod": {"chmod 755 notes.md", "unsupported operation"}, "ln": {"ln -s notes.md link", "this folder holds none"},
 	"diff": {"diff -u menu.csv notes.md", "-dish,price,sold\n"}, "patch": {"printf-less | patch", ""},
 	"jq": {"toml2json config.toml | jq .oven.heat", "220\n"}, "yq": {"toml2json config.toml | yq .oven.fan", "true\n"}, "awk": {"awk -F, '{s += $3} END {print s}' menu.csv", "134\n"},
 	"toml2json": {"toml2json -c config.toml", `"heat":220`}, "csv": {"csv -s dish -w 'sold>30' menu.csv", "soup\nbread\n"}, "xmllint": {"echo '<a><b/></a>' | xmllint --format", "  <b/>\n"},
@@ -161,7 +161,7 @@ func TestToolRunsEveryTool(t *testing.T) {
 		t.Errorf("%q %q", out, problem)
 	}
 	must(t, p.Click(ctx, "#notices summary"))
-	must(t, p.WaitFor(ctx, `document.getElementById("licences").textContent.includes("github.com/benhoyt/goawk") && document.getElementById("licences").textContent.includes("SQLite")`))
+	must(t, p.WaitFor(ctx, `document.getElementById("licences").textContent.includes("The One True AWK") && document.getElementById("licences").textContent.includes("SQLite")`))
 	noErrors(t, p)
 	nothingOutside(t, b, p)
 }

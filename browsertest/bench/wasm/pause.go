@@ -13,6 +13,7 @@ import (
 	"io"
 	"strings"
 	"syscall/js"
+	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/jsx"
@@ -114,6 +115,25 @@ func pauses(all js.Value) {
 		},
 	}
 	script := func(text string) (string, map[string]any) { return "bash", map[string]any{"command": text} }
+	var big strings.Builder
+	for i := 0; big.Len() < 10_000_000; i++ {
+		fmt.Fprintf(&big, "line %d of a text that is about as long as others\n", i*7919%1_000_003)
+	}
+	// script(text) returns the milliseconds that a script takes, and big() the text that it finds in the file big.
+	api.Set("script", promise(func(args []js.Value) (any, error) {
+		if err := build(); err != nil {
+			return nil, err
+		}
+		if err := errors.Join(mem.WriteFile("f", []byte("axb\nx\n"), 0o644), mem.WriteFile("big", []byte(big.String()), 0o644)); err != nil {
+			return nil, err
+		}
+		start := time.Now()
+		if res := b.Call(ctx, "bash", map[string]any{"command": args[0].String()}); res.Err() != nil {
+			return nil, fmt.Errorf("%s", res.ErrorText)
+		}
+		return ms(start), nil
+	}))
+	api.Set("big", promise(func([]js.Value) (any, error) { return big.String(), nil }))
 	api.Set("pause", promise(func(args []js.Value) (any, error) {
 		if err := build(); err != nil {
 			return nil, err

@@ -140,7 +140,7 @@ func boxes(all js.Value) {
 			if err != nil {
 				return nil, err
 			}
-			last = c.Type
+			last = string(c.Type)
 		}
 		if start.IsZero() || last != "abort" {
 			return nil, fmt.Errorf("the run ended with %q", last)

@@ -44,4 +44,10 @@ const pauses = (rounds, name) => turns({ ours: async () => {
   return longest;
 } }, rounds, 1);
 
-Object.assign(globalThis, { load, calls, sessions, stops, pauses });
+/** Times a script of the shell. @param {number} rounds @param {string} script */
+const scripts = (rounds, script) => turns({ ours: () => box.script(script) }, rounds, 1);
+
+/** Returns the 10 MB over which scripts run. */
+const big = () => box.big();
+
+Object.assign(globalThis, { load, calls, sessions, stops, pauses, scripts, big });

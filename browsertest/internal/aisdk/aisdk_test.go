@@ -48,9 +48,8 @@ type scene struct {
 
 type house struct {
 	*sandbox.Box
-	s    *sandbox.Session
-	stop context.CancelFunc
-	t    *testing.T
+	s *sandbox.Session
+	t *testing.T
 }
 
 // streaming is a model that yields events as they are.
@@ -130,7 +129,7 @@ var (
 
 func stops(at string) func(h *house, c sandbox.Chunk) {
 	return func(h *house, c sandbox.Chunk) {
-		if c.Type == at {
+		if string(c.Type) == at {
 			h.s.Interrupt("the user stopped it")
 		}
 	}
@@ -345,7 +344,7 @@ func TestRunsAreValidForAISDK(t *testing.T) {
 		outs, writers := map[int]*strings.Builder{}, map[int]*uistream.Writer{}
 		for _, v := range []int{6, 7} {
 			outs[v] = &strings.Builder{}
-			w, err := uistream.NewWriter(outs[v], uistream.Version(v))
+			w, err := uistream.NewWriter(outs[v], v)
 			must(t, err)
 			writers[v] = w
 		}

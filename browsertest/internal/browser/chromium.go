@@ -76,6 +76,11 @@ const chromiumDisabled = "Translate,OptimizationHints,MediaRouter,DialMediaRoute
 	"CertificateTransparencyComponentUpdater,NetworkTimeServiceQuerying,AutofillServerCommunication," +
 	"WebUIOmniboxPopup,WebUIOmniboxAimPopup"
 
+// NoSpare are arguments for Chromium without a renderer process in reserve. It starts one after each navigation, which takes
+// a tenth of the processor's time of tests with many frames, and saves them none. A user's browser has one, so
+// the benches have it.
+var NoSpare = []string{"--disable-features=SpareRendererForSitePerProcess"}
+
 // endLimit is the limit for steps that Chromium normally does at once: to close, to show a tab, to let a renderer
 // crash. Only a browser that hangs, or a very busy machine, takes longer than a moment.
 const endLimit = 30 * time.Second

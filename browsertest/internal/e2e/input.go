@@ -19,6 +19,9 @@ func (p *Page) Click(ctx context.Context, selector string) error {
 // ClickAt clicks at a point of the viewport, in CSS pixels. The point may be in a frame.
 func (p *Page) ClickAt(ctx context.Context, x, y float64) error { return p.chrome.ClickAt(ctx, x, y) }
 
+// MoveTo moves the mouse to a point of the viewport, in CSS pixels.
+func (p *Page) MoveTo(ctx context.Context, x, y float64) error { return p.chrome.MoveTo(ctx, x, y) }
+
 // Type clicks the first element that matches a CSS selector, and types text. With an empty selector
 // it types into the focused element.
 func (p *Page) Type(ctx context.Context, selector, text string) error {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
@@ -26,7 +28,8 @@ type Options struct {
 	// Preferences are further settings of the profile. They can turn on Safe Browsing, which is off
 	// by default, because it sends requests to its maker about dangerous files that a page writes.
 	Preferences map[string]any
-	// Args are further command-line arguments.
+	// Args are further command-line arguments. They come after those of the environment variable
+	// BROWSERTEST_ARGS, so they win.
 	Args []string
 	// Logf, if not nil, receives each line that the browser prints, and messages of its driver.
 	Logf func(format string, args ...any)
@@ -65,7 +68,7 @@ func Launch(ctx context.Context, o Options) (*Browser, error) {
 			}
 		}
 	}
-	args := append([]string{}, o.Args...)
+	args := slices.Concat(browser.NoSpare, strings.Fields(os.Getenv("BROWSERTEST_ARGS")), o.Args)
 	if o.Width > 0 && o.Height > 0 {
 		args = append(args, fmt.Sprintf("--window-size=%d,%d", o.Width, o.Height))
 	}

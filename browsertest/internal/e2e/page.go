@@ -29,6 +29,7 @@ type Page struct {
 	media    map[string]string
 	crashed  string
 	loads    int
+	leaves   int // questions whether to leave the page
 	loaded   chan struct{}
 }
 
@@ -108,6 +109,11 @@ func (p *Page) event(ev any) {
 	case *page.EventLoadEventFired:
 		p.loads++
 		p.wake()
+	case *page.EventJavascriptDialogOpening:
+		if e.Type == page.DialogTypeBeforeunload { // a test that reloads means it
+			p.leaves++
+			go cdp.Call(context.Background(), p.chrome.Target(), page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+		}
 	case *network.EventRequestWillBeSent:
 		if old := p.byID[e.RequestID]; old != nil && e.RedirectResponse != nil {
 			old.Status = int(e.RedirectResponse.Status)
@@ -133,6 +139,13 @@ func (p *Page) event(ev any) {
 // Goto loads url, and waits for its load event for at most 5 minutes.
 func (p *Page) Goto(ctx context.Context, url string) error {
 	return p.awaitLoad(ctx, func() error { return p.chrome.Navigate(ctx, url) })
+}
+
+// Leaves returns how often the page has asked the user whether to leave it. Each time the answer was yes.
+func (p *Page) Leaves() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.leaves
 }
 
 // Reload loads the page again, and waits for its load event for at most 5 minutes.

@@ -10,6 +10,7 @@ import (
 )
 
 func TestParallelPackages(t *testing.T) {
+	long(t)
 	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		r := run(t, e, "-v", "-p", "2", "./testdata/quick", "./testdata/cover")

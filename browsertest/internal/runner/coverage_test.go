@@ -14,6 +14,7 @@ import (
 // Where has four statements: the switch and three answers. A page reaches two
 // of them, a page of its own one more, native code the fourth.
 func TestCoverage(t *testing.T) {
+	long(t)
 	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		if r := run(t, e, "-cover", "-run", "^TestWhere$", "./testdata/cover"); r.code != 0 || !strings.Contains(r.out, "coverage: 50.0% of statements") {

@@ -169,6 +169,14 @@ func each(t *testing.T, f func(t *testing.T, e browser.Engine)) {
 	}
 }
 
+// long skips a test with -short. make e2e and make browsers run it.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes long: make e2e runs it")
+	}
+}
+
 const cases = "./testdata/cases"
 
 // Endings of the binary, each in a browser of its own. Tests of the fixture that end in order and
@@ -195,7 +203,10 @@ func TestEndings(t *testing.T) {
 		{"TestNone", 0, []string{"no tests to run"}, ""},
 	}
 	each(t, func(t *testing.T, e browser.Engine) {
-		for _, row := range table {
+		for i, row := range table {
+			if testing.Short() && i%2 == 0 {
+				continue // make e2e runs all
+			}
 			t.Run(row.test, func(t *testing.T) {
 				t.Parallel()
 				r := finish(t, direct(t, e, "-test.v", "-test.timeout=60s", "-test.run=^("+row.test+")$"))
@@ -320,6 +331,7 @@ func TestOutput(t *testing.T) {
 }
 
 func TestArguments(t *testing.T) {
+	long(t)
 	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		c := command(t, e, "-run", "^TestArguments$", cases, "-args", "-word", "a b")
@@ -344,8 +356,8 @@ func TestArguments(t *testing.T) {
 func TestBench(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
-		r := finish(t, direct(t, e, "-test.run=^$", "-test.bench=.", "-test.benchtime=20ms"))
-		if !regexp.MustCompile(`BenchmarkSum\s+\d{5,}\s+[0-9.]+ ns/op\s+0 B/op\s+0 allocs/op`).MatchString(r.out) {
+		r := finish(t, direct(t, e, "-test.run=^$", "-test.bench=.", "-test.benchtime=100000x"))
+		if !regexp.MustCompile(`BenchmarkSum\s+100000\s+[0-9.]+ ns/op\s+0 B/op\s+0 allocs/op`).MatchString(r.out) {
 			t.Error(r.out)
 		}
 	})
@@ -371,6 +383,7 @@ func TestInPage(t *testing.T) {
 
 // The page of a test's second round runs that round.
 func TestInPageTwice(t *testing.T) {
+	long(t)
 	t.Parallel()
 	each(t, func(t *testing.T, e browser.Engine) {
 		r := run(t, e, "-v", "-count", "2", "-run", "^TestSubtests$", "./testdata/inpage")

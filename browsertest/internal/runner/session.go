@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -60,6 +61,9 @@ func newSession(ctx context.Context, o Options, dir, wasm string) (*session, err
 	}
 	s.origins = newOrigins(s.server.own)
 	o.Browser.Dir = filepath.Join(dir, "browser")
+	if o.Browser.Engine == "" || o.Browser.Engine == browser.Chromium {
+		o.Browser.Args = slices.Concat(browser.NoSpare, o.Browser.Args)
+	}
 	o.Browser.Preferences = s.writeGrant(o.Browser.Preferences)
 	if s.browser, err = browser.Start(ctx, o.Browser); err != nil {
 		s.close()
