@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -40,36 +41,39 @@ func run(ctx context.Context, prefix, out string, quick bool) error {
 	}
 	env := &Env{Root: root, Prefix: prefix, Quick: quick}
 	defer env.Close()
-	var rows []Row
-	ran := false
+	var ran []timed
 	machine := newQuiet()
 	for _, s := range suites {
 		if !env.Wants(s.prefix) {
 			continue
 		}
-		ran = true
 		machine.look("before " + s.prefix + "*")
 		start := time.Now()
-		got, err := s.run(ctx, env)
-		if err != nil {
-			return fmt.Errorf("%s: %w", s.prefix, err)
+		rows, failed := s.run(ctx, env)
+		if failed != nil {
+			err = fmt.Errorf("%s: %w", s.prefix, failed)
+			break
 		}
 		fmt.Fprintf(os.Stderr, "bench: %s took %.0f s\n", s.prefix, time.Since(start).Seconds())
-		rows = append(rows, got...)
+		printTable(os.Stdout, rows)
+		ran = append(ran, timed{s.prefix, rows, len(machine.looks) - 1})
 	}
-	if !ran {
+	if len(ran) == 0 && err == nil {
 		return fmt.Errorf("no suite for %q: there are %s", prefix, strings.Join(suiteNames(), ", "))
 	}
-	machine.look("at the end")
-	printTable(os.Stdout, rows)
+	if err == nil {
+		machine.look("at the end")
+	}
 	if quick {
 		fmt.Fprintln(os.Stderr, "bench: quick: results are not written")
-		return nil
-	}
-	if err := machine.err(); err != nil {
 		return err
 	}
-	return writeRows(out, merge(kept, rows))
+	// A suite that failed, or that ran beside other work, takes nothing from the others.
+	rows, loaded := machine.sound(ran)
+	if len(rows) > 0 {
+		loaded = errors.Join(loaded, writeRows(out, merge(kept, rows)))
+	}
+	return errors.Join(err, loaded)
 }
 
 // repository returns the folder of the main module. The working folder must be in it.

@@ -60,25 +60,53 @@ func (q *quiet) look(when string) {
 	q.looks = append(q.looks, look{when, q.fastest(1), q.fastest(q.n)})
 }
 
-// err returns an error that names when the machine had other work, or nil.
-func (q *quiet) err() error {
+// busy returns for each look the reason why the machine had other work then, or "".
+func (q *quiet) busy() []string {
 	if len(q.looks) == 0 {
 		return nil
 	}
 	best := slices.MinFunc(q.looks, func(a, b look) int { return int(a.one - b.one) }).one
-	var busy []string
-	for _, l := range q.looks {
+	why := make([]string, len(q.looks))
+	for i, l := range q.looks {
 		switch {
 		case 100*l.one > slower*best:
-			busy = append(busy, fmt.Sprintf("%s, the loop took %.2f of its fastest time", l.when, float64(l.one)/float64(best)))
+			why[i] = fmt.Sprintf("%s, the loop took %.2f of its fastest time", l.when, float64(l.one)/float64(best))
 		case 100*l.all > shared*l.one:
-			busy = append(busy, fmt.Sprintf("%s, the loop took %.2f times longer on all %d processors than on one", l.when, float64(l.all)/float64(l.one), q.n))
+			why[i] = fmt.Sprintf("%s, the loop took %.2f times longer on all %d processors than on one", l.when, float64(l.all)/float64(l.one), q.n)
 		}
 	}
-	if busy == nil {
-		return nil
+	return why
+}
+
+// A timed suite ran between two looks: before it, and the next one.
+type timed struct {
+	prefix string
+	rows   []Row
+	before int
+}
+
+// sound returns the rows of the suites with a quiet machine before and after, and an error that names the others.
+func (q *quiet) sound(suites []timed) ([]Row, error) {
+	why := q.busy()
+	var rows []Row
+	var refused, when []string
+	for _, s := range suites {
+		if s.before+1 < len(why) && why[s.before] == "" && why[s.before+1] == "" {
+			rows = append(rows, s.rows...)
+		} else {
+			refused = append(refused, s.prefix+"*")
+		}
 	}
-	return fmt.Errorf("the machine had other work, so results are not written: %s. End the other work, and run it again", strings.Join(busy, "; "))
+	if refused == nil {
+		return rows, nil
+	}
+	for _, w := range why {
+		if w != "" {
+			when = append(when, w)
+		}
+	}
+	return rows, fmt.Errorf("the machine had other work, so the results of %s are not written: %s. End the other work, and run them again",
+		strings.Join(refused, ", "), strings.Join(when, "; "))
 }
 
 // spin returns the time of work steps on n goroutines at once.
