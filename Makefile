@@ -189,7 +189,7 @@ tools: $(RUNNER) $(BIN)/wasm_exec node_modules testwasm wasitools ## build the r
 wasitools: build/tools/tools.json ## build the starter tools, their catalogue and their notices into build/tools
 
 # Made again when a source or the toolchain changes, and as long as a tool could not be built. git lists a deleted file too.
-build/tools/tools.json: $(wildcard $(shell git ls-files worker/tools internal/userland)) $(wildcard $(shell $(GO) env GOROOT)/VERSION) $(if $(filter 3,$(words $(wildcard build/tools/sqlite3.wasm build/tools/awk.wasm build/tools/jq.wasm))),,again)
+build/tools/tools.json: $(wildcard $(shell git ls-files worker/tools internal/userland)) $(wildcard $(shell $(GO) env GOROOT)/VERSION) $(if $(filter 4,$(words $(wildcard build/tools/sqlite3.wasm build/tools/awk.wasm build/tools/jq.wasm build/tools/git.wasm))),,again)
 	@cd worker/tools && $(GO) run ./build
 
 .PHONY: again

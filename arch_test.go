@@ -47,6 +47,7 @@ var rooms = map[string][]string{
 	"internal/houselint":        {},
 	"internal/jsx/trust":        {},
 	"internal/agentlines":       {"fsaccess", "sandbox"},
+	"internal/gitlines":         {},
 	"internal/wasisuite":        {"fsaccess"},
 	"internal/attack":           {},
 	"internal/leaklab":          {},

@@ -170,7 +170,7 @@ func TestStartUp(t *testing.T) {
 	for _, trusted := range []bool{true, false} {
 		pool := newPool(t, worker.Options{Trusted: trusted, Spare: 2})
 		for _, row := range []struct{ binary, command, option, says string }{{"core", "cat", "--help", "Usage: cat"}, {"data", "yq", "--help", "Usage: yq"}, {"web", "shfmt", "--help", "Usage: shfmt"},
-			{"sqlite3", "sqlite3", "--help", "Usage: sqlite3"}, {"awk", "awk", "--version", "awk version"}, {"jq", "jq", "--version", "jq-"}} {
+			{"sqlite3", "sqlite3", "--help", "Usage: sqlite3"}, {"awk", "awk", "--version", "awk version"}, {"jq", "jq", "--version", "jq-"}, {"git", "git", "--version", "git version"}} {
 			if _, err := os.Stat(filepath.Join("..", "..", "build", "tools", row.binary+".wasm")); err != nil {
 				continue
 			}

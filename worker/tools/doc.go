@@ -1,5 +1,5 @@
-// Package tools is a starter set of commands for package worker: some hundred commands in six WASI
-// binaries, three of Go and three of C. A binary runs the command of its own name or of its first argument:
+// Package tools is a starter set of commands for package worker: some hundred commands in seven WASI
+// binaries, three of Go and four of C. A binary runs the command of its own name or of its first argument:
 //
 //	cmd := pool.Command(ctx, core, "sort", "-n", "numbers.txt")
 //

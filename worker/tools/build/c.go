@@ -3,6 +3,7 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"compress/bzip2"
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
@@ -114,9 +115,26 @@ func download(url string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(resp.Body, 64<<20))
 }
 
+// unzipped returns the content of a file that gzip, bzip2 or xz has compressed.
+func unzipped(data []byte) (io.Reader, error) {
+	switch {
+	case bytes.HasPrefix(data, []byte("BZh")):
+		return bzip2.NewReader(bytes.NewReader(data)), nil
+	case bytes.HasPrefix(data, []byte("\xfd7zXZ\x00")):
+		cmd := command("xz", "-dc")
+		cmd.Stdin = bytes.NewReader(data)
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("xz: %w", err)
+		}
+		return bytes.NewReader(out), nil
+	}
+	return gzip.NewReader(bytes.NewReader(data))
+}
+
 // untar unpacks the regular files of an archive.
 func untar(data []byte, to string) error {
-	z, err := gzip.NewReader(bytes.NewReader(data))
+	z, err := unzipped(data)
 	if err != nil {
 		return err
 	}

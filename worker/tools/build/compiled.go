@@ -4,17 +4,74 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
+	"sync"
 )
 
 // compile makes a C program in a file. A program that the same compiler has made before of the same sources, by
 // the same arguments, is taken from the user's cache folder, so that a further clone does not wait for it.
 // dirs are the folders of the sources and headers. The other sources are named in args.
 func compile(file string, args []string, dirs ...string) error {
+	return cached(file, args, dirs, func() error { return clang(append(args[:len(args):len(args)], "-o", file)...) })
+}
+
+// compileEach is compile for a program of many sources. It runs a compiler for each of them, as many at a time as there
+// are processors. args has no sources, and options of the linker begin with -Wl or -l.
+func compileEach(file string, args, sources []string, dirs ...string) error {
+	all := slices.Concat(args, sources)
+	return cached(file, all, dirs, func() error {
+		tmp, err := os.MkdirTemp(filepath.Dir(file), "objects-")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(tmp)
+		var options, link []string
+		for _, a := range args {
+			if strings.HasPrefix(a, "-Wl") || strings.HasPrefix(a, "-l") {
+				link = append(link, a)
+			} else {
+				options = append(options, a)
+			}
+		}
+		objects, errs := make([]string, len(sources)), make([]error, len(sources))
+		next := make(chan int)
+		var wg sync.WaitGroup
+		for range runtime.NumCPU() {
+			wg.Go(func() {
+				for i := range next {
+					errs[i] = clang(append(options[:len(options):len(options)], "-c", sources[i], "-o", objects[i])...)
+				}
+			})
+		}
+		for i := range sources {
+			objects[i] = filepath.Join(tmp, fmt.Sprintf("%d.o", i))
+			next <- i
+		}
+		close(next)
+		wg.Wait()
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		return clang(slices.Concat([]string{"--target=wasm32-wasi", "-o", file}, objects, link)...)
+	})
+}
+
+func clang(args ...string) error {
+	if err := command("clang", args...).Run(); err != nil {
+		return fmt.Errorf("clang: %w", err)
+	}
+	return nil
+}
+
+// cached makes a file by a function, or takes it from the user's cache folder.
+func cached(file string, args, dirs []string, build func() error) error {
 	kept := ""
 	if cache, err := os.UserCacheDir(); err == nil {
 		key, err := compileKey(args, dirs)
@@ -28,8 +85,8 @@ func compile(file string, args []string, dirs ...string) error {
 			}
 		}
 	}
-	if err := command("clang", append(args[:len(args):len(args)], "-o", file)...).Run(); err != nil {
-		return fmt.Errorf("clang: %w", err)
+	if err := build(); err != nil {
+		return err
 	}
 	if kept == "" {
 		return nil

@@ -52,6 +52,8 @@ func maker(out string) func(name, file string, n *notices) error {
 			return buildAWK(file, sources, n)
 		case "jq":
 			return buildJQ(file, sources, n)
+		case "git":
+			return buildGit(file, sources, n)
 		}
 		return buildGo(name, file, sources, n)
 	}

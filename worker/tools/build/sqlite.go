@@ -13,8 +13,8 @@ import (
 // amalgamation is the Go module that contains SQLite's C source.
 const amalgamation = "github.com/mattn/go-sqlite3"
 
-// debian are the Debian packages of the C compiler for WASI, and of what writes a part of awk.
-var debian = []string{"clang", "lld", "wasi-libc", "libclang-rt-dev-wasm32", "bison"}
+// debian are the Debian packages of the C compiler for WASI, of what writes a part of awk, and of what unpacks git.
+var debian = []string{"clang", "lld", "wasi-libc", "libclang-rt-dev-wasm32", "bison", "xz-utils"}
 
 // buildSQLite compiles SQLite and its command with clang and wasi-libc.
 func buildSQLite(file string, n *notices) error {
@@ -79,7 +79,7 @@ func compiler() error {
 		if os.WriteFile(src, []byte("#include <stdio.h>\nint main(void) { return puts(\"\") < 0; }\n"), 0o644) != nil {
 			return false
 		}
-		return have("bison") && exec.Command("clang", "--target=wasm32-wasi", "-o", filepath.Join(dir, "a.wasm"), src).Run() == nil
+		return have("bison") && have("xz") && exec.Command("clang", "--target=wasm32-wasi", "-o", filepath.Join(dir, "a.wasm"), src).Run() == nil
 	}
 	if works() {
 		return nil

@@ -21,14 +21,15 @@ func Binaries() map[string]tool.Set {
 		"sqlite3": {SQLite()},
 		"awk":     {AWK()},
 		"jq":      {JQ()},
+		"git":     {Git()},
 	}
 }
 
 // Order is the order in which the binaries are built and shown.
-var Order = []string{"core", "data", "web", "sqlite3", "awk", "jq"}
+var Order = []string{"core", "data", "web", "sqlite3", "awk", "jq", "git"}
 
 // C are the binaries that are C programs. Without a C compiler for WASI they are not built.
-var C = []string{"sqlite3", "awk", "jq"}
+var C = []string{"sqlite3", "awk", "jq", "git"}
 
 // AWK returns the description of awk.
 func AWK() tool.Command {
@@ -41,6 +42,13 @@ func JQ() tool.Command {
 	return tool.Command{Name: "jq", Usage: "[-rjcsnRSe] [--arg NAME VALUE] FILTER [FILE]...", Summary: "query and change JSON", Category: "data", Files: "read",
 		Help: "  -r  texts without quotes    -j  and without line breaks    -c  on one line    -s  all inputs as one list    -n  no input    -R  the input is text    -S  sorted keys    -e  the exit code is the result's\n" +
 			"  --arg NAME VALUE  $NAME is a text    --argjson NAME JSON  $NAME is a value    --slurpfile NAME FILE  $NAME is a file's values    --tab, --indent N  the indentation"}
+}
+
+// Git returns the description of git.
+func Git() tool.Command {
+	return tool.Command{Name: "git", Usage: "[-C DIR] [-c NAME=VALUE] COMMAND [ARGUMENT]...", Summary: "read a git repository: status, log, diff, show, blame and others", Category: "files", Files: "read",
+		Help: "  status log diff show blame shortlog describe reflog stash list    branch tag remote -v worktree list config --get    ls-files ls-tree cat-file grep archive    rev-parse rev-list merge-base for-each-ref show-ref\n" +
+			"  It only reads: add, commit, checkout, push and others are an error. It starts no other program (hooks, filters, drivers of diff, pagers) and has no network. git COMMAND -h shows the options."}
 }
 
 // SQLite returns the description of sqlite3.
