@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/tetratelabs/wazero"
@@ -16,7 +17,7 @@ import (
 
 const tools = "../../../build/tools"
 
-var commands = map[string]string{"awk": "awk.wasm", "jq": "jq.wasm", "sqlite3": "sqlite3.wasm"}
+var commands = map[string]string{"awk": "awk.wasm", "jq": "jq.wasm", "sqlite3": "sqlite3.wasm", "git": "git.wasm"}
 
 func must(t testing.TB, err error) {
 	t.Helper()
@@ -31,12 +32,18 @@ func runner(t testing.TB) *native.Runner {
 	return with(t, native.Options{})
 }
 
+// compiled is the compiled code of the starter tools, for all tests.
+var compiled = sync.OnceValue(wazero.NewCompilationCache)
+
 func with(t testing.TB, o native.Options) *native.Runner {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(tools, "awk.wasm")); err != nil {
 		t.Skip("the starter tools are not built: run make tools")
 	}
 	o.Commands = commands
+	if o.Cache == nil {
+		o.Cache = compiled()
+	}
 	o.Fetch = func(_ context.Context, module string) ([]byte, error) {
 		return os.ReadFile(filepath.Join(tools, module))
 	}
