@@ -119,6 +119,9 @@ func (r *Runner) Commands() []string {
 	return append(names, slices.DeleteFunc(more, r.builtIn)...)
 }
 
+// BuiltIn returns the names of the commands of [Options].Commands, sorted. Installed ones are not among them.
+func (r *Runner) BuiltIn() []string { return slices.Clone(r.names) }
+
 // RunCommand runs a command to its end and returns its exit code. A nonzero exit code is no error.
 // If the program was killed, crashed or could not be started, the error is a [protocol.Error].
 func (r *Runner) RunCommand(ctx context.Context, c sandbox.Command) (int, error) {

@@ -51,7 +51,7 @@ func Bash(o Options) sandbox.Tool {
 	return sandbox.Tool{
 		Tool: protocol.Tool{ID: "bash", Time: o.Time,
 			Requires:    []protocol.Grant{{Capability: protocol.ShellRun}, {Capability: protocol.FSRead}, {Capability: protocol.FSWrite}},
-			Description: "Runs a shell script over the folder, which is /. Pipes, redirects, globs, loops, functions and here-documents work; the commands are " + strings.Join(Commands(), ", ") + ". timeout is in milliseconds.",
+			Description: "Runs a shell script over the folder, which is /. Pipes, redirects, globs, loops, functions and here-documents work; the commands are " + strings.Join(commandsWith(o.Runner), ", ") + ". timeout is in milliseconds.",
 			Parameters:  `{"type":"object","properties":{"command":{"type":"string","minLength":1,"maxLength":65536},"timeout":{"type":"integer","minimum":1,"maximum":300000}},"required":["command"],"additionalProperties":false}`},
 		Needs: func(_ context.Context, c *sandbox.Call) ([]policy.Need, error) {
 			f, err := o.parse(args(c).Command)
@@ -138,7 +138,7 @@ func (s *shell) run(ctx context.Context) (any, error) {
 	defer stop() // also ends background jobs
 	w := newWatched(ctx)
 	w.off = s.o.off
-	w.known = s.path
+	w.known, w.help = s.path, s.help
 	s.w = w
 	r, err := s.interpreter(expand.ListEnviron("PATH=/usr/local/bin:/usr/bin:/bin", "HOME=/", "LC_ALL=C.UTF-8", "UID=1000", "EUID=1000", "GID=1000"), "/", strings.NewReader(""), &s.out, &s.out)
 	if err != nil {

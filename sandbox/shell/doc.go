@@ -38,6 +38,6 @@
 //     groups and no conditions.
 //   - bc has no functions of -l and no define. date knows common forms only. sort compares bytes, as
 //     with LC_ALL=C.
-//   - awk and jq need a Runner, and can start no command. In a page tar, gzip, join, column, bc and
+//   - awk, jq and git need a Runner, and can start no command. git only reads. In a page tar, gzip, join, column, bc and
 //     others need one, too: see Commands.
 package shell

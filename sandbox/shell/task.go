@@ -17,6 +17,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/shell/internal/interp"
 )
 
@@ -108,6 +109,22 @@ func Commands() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// commandsWith returns the names of the shell's own commands and those of a runner, sorted. Commands that the user installed are
+// left out: their names are other people's texts, and a list of them may have to wait for a store.
+func commandsWith(r sandbox.CommandRunner) []string {
+	out := Commands()
+	if r == nil {
+		return out
+	}
+	more := r.Commands
+	if b, ok := r.(interface{ BuiltIn() []string }); ok {
+		more = b.BuiltIn
+	}
+	out = append(out, more()...)
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 const whichName = "\x00which"
@@ -389,9 +406,13 @@ func which(s *shell, hc interp.HandlerContext, names []string) int {
 }
 
 // help is the text of the builtin help.
-func help(names []string) string {
+func (s *shell) help(names []string) string {
 	if len(names) == 0 {
-		return "This is a shell like bash over a folder, which is /. Builtins: " + strings.Join(builtins, " ") + "\nCommands, each with --help: " + strings.Join(Commands(), " ") + "\n"
+		text := "This is a shell like bash over a folder, which is /. Builtins: " + strings.Join(builtins, " ") + "\nCommands, each with --help: " + strings.Join(Commands(), " ") + "\n"
+		if more := slices.DeleteFunc(slices.Sorted(slices.Values(s.runnerCommands())), known); len(more) > 0 {
+			text += "Programs, which are loaded when they first run: " + strings.Join(more, " ") + "\n"
+		}
+		return text
 	}
 	var b strings.Builder
 	for _, n := range names {
@@ -399,6 +420,8 @@ func help(names []string) string {
 			b.WriteString(c.Manual())
 		} else if interp.IsBuiltin(n) {
 			b.WriteString(n + ": as in bash\n")
+		} else if s.hasRunner(n) {
+			b.WriteString(n + ": a program; " + n + " --help shows its options\n")
 		} else {
 			b.WriteString("help: there is no command " + n + "\n")
 		}

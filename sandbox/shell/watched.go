@@ -29,8 +29,9 @@ type watched struct {
 	most    int // the most bytes ever held
 	breaths int // how often commands offered to yield
 
-	known func(name string) string // the path of a command
-	kept  map[string]*bytes.Buffer // what process substitutions read or write, by name
+	known func(name string) string    // the path of a command
+	help  func(names []string) string // the text of help
+	kept  map[string]*bytes.Buffer    // what process substitutions read or write, by name
 	names int
 
 	off off
@@ -109,7 +110,7 @@ func (w *watched) contain(f func() error) (err error) {
 // bounds returns the bounds of the interpreter.
 func (w *watched) bounds() interp.Bounds {
 	return interp.Bounds{Parse: parse, Panicked: w.panicked, Uncontained: w.off.contain, Unbounded: w.off.bounds, Refuse: w.fail, Words: braces,
-		Regexp: expression, Keep: w.keep, Drop: w.drop, Known: w.known, Help: help,
+		Regexp: expression, Keep: w.keep, Drop: w.drop, Known: w.known, Help: w.help,
 		Time: func(t time.Time, layout string) string { text, _ := when.Format(t, layout); return text }}
 }
 
