@@ -120,6 +120,9 @@ func TestCommandsAreFound(t *testing.T) {
 			t.Errorf("%s: %q %v, want %q", script, out, err, want)
 		}
 	}
+	if d := shell.Bash(shell.Options{Runner: programs{}}).Description; !strings.Contains(d, ", where") || !strings.Contains(d, "xargs") {
+		t.Errorf("the description has not the commands of the runner: %s", d)
+	}
 	if d := shell.Bash(shell.Options{}).Description; !strings.Contains(d, "xargs") {
 		t.Errorf("%q", d)
 	}

@@ -3,7 +3,10 @@ package native_test
 import (
 	"archive/zip"
 	"bytes"
+	"compress/zlib"
 	"context"
+	"crypto/sha1"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -242,6 +245,11 @@ func TestGitInBash(t *testing.T) {
 			t.Errorf("%s: %q, want %q", script, out, want)
 		}
 	}
+	// Escape sequences in a message are treated as those that the shell itself prints.
+	got, _ := run("git -C r log -1 --format=%s")
+	if want, _ := run(`printf 'two \x1b[31mred\x1b]0;title\a\n'`); got != want || !strings.Contains(got, "red") {
+		t.Errorf("%q, and the shell prints %q", got, want)
+	}
 }
 
 // A program's limits hold for git: time, output, memory and bytes read, each below and above its value.
@@ -363,4 +371,69 @@ func makeSample(t *testing.T, dir string) {
 	}))
 	must(t, w.Close())
 	must(t, os.WriteFile(filepath.Join(dir, "sample.zip"), b.Bytes(), 0o644))
+}
+
+// A delta of a few bytes that stands for 96 MiB, and an object that claims 100 GB, end git with an error and hold no more memory than
+// the program may.
+func TestGitBombs(t *testing.T) {
+	withGit(t)
+	m := gitlines.NewMaker(t)
+	m.Git(".", "init", "-q", "-b", "main", "r")
+	const size, copies = 1 << 16, 1536
+	base := make([]byte, size)
+	delta := append(varint(size), varint(size*copies)...)
+	for range copies {
+		delta = append(delta, 0x80) // copy 64 KiB from 0
+	}
+	var pack bytes.Buffer
+	pack.WriteString("PACK\x00\x00\x00\x02\x00\x00\x00\x02")
+	put := func(kind byte, n int, ref, data []byte) {
+		b := kind<<4 | byte(n&15)
+		for n >>= 4; n > 0; n >>= 7 {
+			pack.WriteByte(b | 0x80)
+			b = byte(n & 0x7f)
+		}
+		pack.WriteByte(b)
+		pack.Write(ref)
+		z := zlib.NewWriter(&pack)
+		_, _ = z.Write(data)
+		_ = z.Close()
+	}
+	put(3, len(base), nil, base)
+	id := sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", size), base...))
+	put(7, len(delta), id[:], delta)
+	sum := sha1.Sum(pack.Bytes())
+	pack.Write(sum[:])
+	if pack.Len() > 1000 {
+		t.Fatalf("the pack has %d bytes", pack.Len())
+	}
+	m.Put("r", map[string]string{".git/objects/pack/pack-1.pack": pack.String()})
+	m.Git("r", "index-pack", ".git/objects/pack/pack-1.pack")
+	whole := sha1.Sum(append(fmt.Appendf(nil, "blob %d\x00", size*copies), make([]byte, size*copies)...))
+	bomb := hex.EncodeToString(whole[:])
+	var loose bytes.Buffer
+	z := zlib.NewWriter(&loose)
+	_, _ = z.Write([]byte("blob 100000000000\x00x"))
+	_ = z.Close()
+	m.Put("r", map[string]string{".git/objects/12/34567890123456789012345678901234567890": loose.String()})
+	folder, err := fsaccess.OpenDir(m.Root, fsaccess.DirOptions{})
+	must(t, err)
+	defer folder.Close()
+	if got := git(t, runner(t), folder, "r", "cat-file", "-s", bomb); got.out != fmt.Sprintf("%d\n", size*copies) {
+		t.Fatalf("the bomb is none: %+v", got)
+	}
+	small := with(t, native.Options{Memory: 64 << 20})
+	for _, args := range [][]string{{"cat-file", "blob", bomb}, {"cat-file", "-p", "1234567890123456789012345678901234567890"}, {"diff", bomb, hex.EncodeToString(id[:])}} {
+		if got := git(t, small, folder, "r", args...); got.err != nil || got.code != 128 || !strings.Contains(got.errs, "fatal: ") || got.out != "" {
+			t.Errorf("git %v: %d bytes, %q, exit code %d, %v", args, len(got.out), got.errs, got.code, got.err)
+		}
+	}
+}
+
+// varint is a size in a delta.
+func varint(n int) (b []byte) {
+	for ; n > 0x7f; n >>= 7 {
+		b = append(b, byte(n)|0x80)
+	}
+	return append(b, byte(n))
 }
