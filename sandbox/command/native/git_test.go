@@ -252,6 +252,24 @@ func TestGitInBash(t *testing.T) {
 	}
 }
 
+// git names what the policy denies, and does not take it for deleted.
+func TestGitNamesWhatIsDenied(t *testing.T) {
+	r := withGit(t)
+	m := gitlines.NewMaker(t)
+	m.Git(".", "init", "-q", "-b", "main", "r")
+	m.Commit("r", "one", map[string]string{"f": "one\n", "out/secret": "s\n"})
+	m.Put("r", map[string]string{"f": "two\n"})
+	folder, err := fsaccess.OpenDir(m.Root, fsaccess.DirOptions{})
+	must(t, err)
+	defer folder.Close()
+	run := box(t, r, folder, `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"]}, "filesystem": {"denyRead": ["r/out"]}, "rules": [{"permission": "*", "action": "allow"}]}`)
+	for _, script := range []string{"git status --short", "git diff --no-index out/secret f", "git -c include.path=/r/out/secret log", "git config -f out/secret --list", "git -C out log"} {
+		if out, _ := run("cd r; " + script + " 2>&1"); !strings.Contains(out, "Permission denied") && !strings.Contains(out, "Could not access") || !strings.Contains(out, "out") || strings.Contains(out, "D out") {
+			t.Errorf("%s: %s", script, out)
+		}
+	}
+}
+
 // A program's limits hold for git: time, output, memory and bytes read, each below and above its value.
 func TestGitLimits(t *testing.T) {
 	withGit(t)
