@@ -77,6 +77,7 @@ type CopyOptions struct {
 // copy of the link would lead elsewhere. Use Skip to leave links out.
 func Copy(ctx context.Context, dst FS, to string, src FS, from string, o CopyOptions) error {
 	d, s := folderOf(ctx, dst), folderOf(ctx, src)
+	ctx = d.ctx // with the group of dst
 	fromPath, err := s.enter(from)
 	if err != nil {
 		return pathErr("copy", from, err)
@@ -203,6 +204,7 @@ func (c *copying) tell() {
 // that are not copied would be lost. The error then wraps [fs.ErrInvalid].
 func Move(ctx context.Context, dst FS, to string, src FS, from string, o CopyOptions) error {
 	d, s := folderOf(ctx, dst), folderOf(ctx, src)
+	ctx = d.ctx // with the group of dst
 	if sameCore(d.c, s.c) {
 		a, err := s.enter(from)
 		if err != nil {

@@ -252,6 +252,38 @@ func TestJournalTellsWhatItDid(t *testing.T) {
 	}
 }
 
+// A folder of a group that is bound to another context, as functions of this package do, stays in the group's step.
+func TestGroupKeepsItsStepUnderAnotherContext(t *testing.T) {
+	disk, ctx := NewMemory(MemoryOptions{}), context.Background()
+	must(t, disk.WriteFile("a", []byte("x"), 0o644))
+	w := NewJournal(disk, NewMemory(MemoryOptions{}), JournalOptions{})
+	before := tree(t, disk)
+	boom := errors.New("boom")
+	for _, want := range []error{nil, boom} {
+		err := w.Group(ctx, "several", func(f FS) error {
+			must(t, f.WriteFile("b", nil, 0o644))
+			must(t, WithContext(ctx, f).WriteFile("c", nil, 0o644))
+			must(t, Copy(ctx, f, "d", f, "a", CopyOptions{}))
+			must(t, Move(ctx, f, "e", f, "a", CopyOptions{}))
+			return want
+		})
+		if !errors.Is(err, want) {
+			t.Fatal(err)
+		}
+		if want == nil {
+			h, err := w.History(ctx)
+			must(t, err)
+			if len(h) != 1 || len(h[0].Paths) < 4 || h[0].Label != "several" {
+				t.Errorf("history %+v, want one step with all paths", h)
+			}
+			must(t, w.Undo(ctx))
+		}
+		if got := tree(t, disk); got != before {
+			t.Errorf("after %v\n%s\nwant\n%s", want, got, before)
+		}
+	}
+}
+
 func TestGroupThatFailsLeavesNothing(t *testing.T) {
 	disk := NewMemory(MemoryOptions{})
 	w := NewJournal(disk, NewMemory(MemoryOptions{}), JournalOptions{})

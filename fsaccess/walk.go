@@ -260,10 +260,10 @@ func (w *walkFilter) wants(e Entry) bool {
 	return true
 }
 
-// folderOf returns any FS as a Folder bound to ctx.
+// folderOf returns any FS as a Folder bound to ctx. A folder of a [Journal.Group] stays in its step.
 func folderOf(ctx context.Context, fsys FS) *Folder {
 	v := viewOf(fsys)
-	v.ctx = ctx
+	v.ctx = core.InGroupOf(ctx, v.ctx)
 	return &Folder{view: v}
 }
 

@@ -43,3 +43,14 @@ func Labelled(ctx context.Context, label string) context.Context {
 	}
 	return context.WithValue(ctx, GroupKey{}, &Group{Label: label})
 }
+
+// InGroupOf returns ctx with the group of from, unless ctx has a group.
+func InGroupOf(ctx, from context.Context) context.Context {
+	if from == nil || ctx.Value(GroupKey{}) != nil {
+		return ctx
+	}
+	if g := from.Value(GroupKey{}); g != nil {
+		return context.WithValue(ctx, GroupKey{}, g)
+	}
+	return ctx
+}
