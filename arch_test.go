@@ -69,7 +69,7 @@ var rooms = map[string][]string{
 	"wasm_exec":                 {"protocol", "iframe", "internal/frame", "internal/nets", "internal/rate", "headers", "sandbox"},
 	"headers":                   {"internal/jsx", "protocol"},
 	"wasm_exec/templates":       {"protocol", "fsaccess", "iframe", "sandbox"},
-	"wasm_exec/prebuilt":        {"protocol", "iframe", "internal/jsx"},
+	"wasm_exec/prebuilt":        {"protocol", "fsaccess", "iframe", "internal/jsx"},
 	"examples":                  {"protocol", "fsaccess", "iframe", "worker", "sandbox", "headers"},
 }
 

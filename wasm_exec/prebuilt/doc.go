@@ -14,7 +14,7 @@
 //	if (result.success) console.log(result.value); // 3
 //
 // markdown(text) returns only the sanitised HTML. enclave(options) returns an enclave for code
-// with tools and limits of its own. examples/plain is a complete page.
+// with tools and limits of its own. folder opens folders whose changes can be undone. examples/plain is a complete page.
 //
 // The program gives its functions only to the page that started it, under a name that the page
 // chose.

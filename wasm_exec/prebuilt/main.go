@@ -34,12 +34,19 @@ func run(ctx context.Context) error {
 		return err
 	}
 	a := &api{ctx: ctx, scope: jsx.NewScope(jsx.ScopeOptions{}), renderer: renderer}
+	folders, err := a.folders()
+	if err != nil {
+		return err
+	}
 	functions, err := a.object(a.scope, map[string]method{
 		"document": {run: a.document},
 		"markdown": {quick: true, run: a.markdown},
 		"enclave":  {run: a.enclave},
 		"run":      {run: a.run},
 	})
+	if err == nil {
+		err = jsx.Set(functions, "folder", folders)
+	}
 	if err != nil {
 		return err
 	}

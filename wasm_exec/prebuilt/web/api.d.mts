@@ -36,6 +36,131 @@ export interface Bailey {
   run(code: string, options?: RunOptions): Promise<RunResult>;
   /** Creates an enclave for runs, with a level and tools of its own. */
   enclave(options?: EnclaveOptions): Promise<Enclave>;
+  /** Opens folders: of the user's computer, of the browser, or in memory. */
+  folder: Folders;
+}
+
+/**
+ * Opens folders. A method that shows a dialogue is called in the handler of a click or a key press, else it is
+ * rejected with a SecurityError. If the user closes the dialogue, the name of the error is AbortError. If the user
+ * or the browser refuses, it is NotAllowedError.
+ */
+export interface Folders {
+  /** Shows the browser's dialogue for folders. Rejects with a NotSupportedError in a browser without one (Firefox, Safari): offer upload(). */
+  pick(options?: PickOptions): Promise<Folder>;
+  /** Shows the dialogue for uploads, which every browser has. Changes are made to a copy in memory: zip() takes them out. */
+  upload(options?: FolderOptions): Promise<Folder>;
+  /**
+   * Opens a folder of the browser's own storage, which only this site sees, without a dialogue. It is made if it is
+   * not there. The name is a path such as "notes".
+   */
+  storage(name: string, options?: FolderOptions): Promise<Folder>;
+  /** Makes an empty folder in memory. */
+  memory(options?: FolderOptions & {
+    /** The most bytes of all its files. Default: no limit. */
+    maxBytes?: number;
+  }): Promise<Folder>;
+  /** Returns the folders that remember() or the option remember has stored. */
+  remembered(): Promise<{ name: string; folder: string; write: boolean; lastUse: number; granted: boolean }[]>;
+  /**
+   * Opens a stored folder. "last" is the one that was used last. If granted is false, the browser asks the user again,
+   * and needs a click.
+   */
+  restore(name: string, options?: FolderOptions): Promise<Folder>;
+}
+
+export interface FolderOptions {
+  /**
+   * Whether changes can be undone. true: until the page is closed. A name: also afterwards, if the same name is given
+   * again for the same folder, and only in one tab at a time. The steps are then in the browser's own storage. A
+   * history has at most 1,000 steps of 30 days and 256 MiB. Default true.
+   */
+  undo?: boolean | string;
+}
+
+export interface PickOptions extends FolderOptions {
+  /** Asks for the right to write in the same dialogue. Default false. See Folder.requestWrite. */
+  write?: boolean;
+  /** The dialogue opens where it was last closed with the same id: at most 32 letters, digits, "-" and "_". */
+  id?: string;
+  /** The folder that is shown the first time. */
+  startIn?: 'desktop' | 'documents' | 'downloads' | 'music' | 'pictures' | 'videos';
+  /** Stores the folder under this name, for restore(). */
+  remember?: string;
+  /** Shows the dialogue for files, and opens a folder with those that the user chose. */
+  files?: boolean;
+}
+
+/**
+ * A folder. Paths are relative with slashes, such as "a/b.txt", and "." is the folder itself. No path leads out, and
+ * symbolic links are not followed. The names of errors are those of DOMException where it has one: NotFoundError,
+ * InvalidModificationError (the name exists), ReadOnlyError, NotAllowedError, QuotaExceededError,
+ * NoModificationAllowedError (another tab or program has the file open), ConflictError (another program has changed it)
+ * and NothingError (no step is left).
+ */
+export interface Files {
+  /** Returns what is in a folder, sorted by name. Default ".". Times are in milliseconds since 1970, 0 if unknown. */
+  list(path?: string): Promise<{ name: string; path: string; folder: boolean; link: boolean; size: number; modified: number }[]>;
+  read(path: string): Promise<Uint8Array>;
+  /** Returns a file as a text. Rejects if its bytes are not UTF-8. */
+  text(path: string): Promise<string>;
+  /** Returns the version of a file's content, for write(), and "absent" if there is no such file. */
+  version(path: string): Promise<string>;
+  /**
+   * Replaces a file in one step, and returns its new version. With options.version nothing is written if the file has
+   * another version: the name of the error is ConflictError.
+   */
+  write(path: string, data: string | Uint8Array, options?: { version?: string }): Promise<string>;
+  /** Makes a folder and those above it. One that exists is no error. */
+  mkdir(path: string): Promise<void>;
+  /** Removes a file or an empty folder, or with recursive a whole tree. */
+  remove(path: string, options?: { recursive?: boolean }): Promise<void>;
+  /** Moves a file or a folder. Nothing replaces a folder. */
+  rename(from: string, to: string): Promise<void>;
+  /**
+   * Finds the lines of text files that match a regular expression with the syntax of RE2, whose time grows with the
+   * text only. max: default 1,000.
+   */
+  search(pattern: string, options?: { path?: string; max?: number }): Promise<{ path: string; line: number; column: number; text: string }[]>;
+  /** Returns a folder as a ZIP archive. Default ".". */
+  zip(path?: string): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+export interface Folder extends Files {
+  /** The name to show. "" for a folder in memory. */
+  readonly name: string;
+  /** Asks for the right to write to a folder that was opened for reading. Needs a click. */
+  requestWrite(): Promise<void>;
+  /** Stores a picked or dropped folder for restore(), and returns the name: another folder's name gets a number. */
+  remember(name: string): Promise<string>;
+  close(): Promise<void>;
+  /** Returns the steps, the newest first. The methods from here on are missing if the folder was opened with undo: false. */
+  history(): Promise<Step[]>;
+  /** Undoes the last step, and never overwrites what another program has changed since: that is a ConflictError. */
+  undo(): Promise<void>;
+  /** Takes back the last undo, if nothing was changed since. */
+  redo(): Promise<void>;
+  /** Undoes any step. */
+  revert(id: number): Promise<void>;
+  /** Returns the changes of a step as unified diffs. */
+  diff(id: number): Promise<string>;
+  /** Makes all changes of a function one step. If it throws, they are undone. Only the folder that it gets may be used in it. */
+  group(label: string, change: (work: Files) => Promise<void> | void): Promise<void>;
+}
+
+export interface Step {
+  id: number;
+  /** Milliseconds since 1970. */
+  time: number;
+  /** The first change: write, create, mkdir, remove, rename, undo, redo or undoto. */
+  op: string;
+  /** The label of group(), or "". */
+  label: string;
+  paths: string[];
+  /** An undo of the step is in force. */
+  undone: boolean;
+  /** Size of what is kept for the undo. */
+  bytes: number;
 }
 
 export interface EnclaveOptions {

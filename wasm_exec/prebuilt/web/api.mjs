@@ -3,18 +3,27 @@
 import { assets } from './assets.mjs';
 
 /**
- * Returns methods with a check: after its object was closed, a function of the program returns
- * undefined, which is an error here.
- * @param {any} methods
+ * Reports whether a value is an object of the program, which has methods.
+ * @param {unknown} value
+ * @returns {boolean}
+ */
+const live = (value) => !!value && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype && Object.values(value).some((m) => typeof m === 'function');
+
+/**
+ * Returns an object of the program with a check in its methods: after the object was closed, a function of the program
+ * returns undefined, which is an error here.
+ * @param {any} object
  * @returns {any}
  */
-const guard = (methods) => Object.fromEntries(Object.entries(methods).map(([name, f]) => [name, async (/** @type {unknown[]} */ ...args) => {
-  const answer = f(...args); // called synchronously, so that calls take effect in their order
+const guard = (object) => Object.fromEntries(Object.entries(object).map(([name, member]) => [name, typeof member === 'function' ? async (/** @type {unknown[]} */ ...args) => {
+  const answer = member(...args.map((a) => typeof a === 'function' ? (/** @type {unknown[]} */ ...given) => a(...given.map(guarded)) : a)); // called synchronously, so that calls take effect in their order
   if (answer === undefined) throw new Error(`${name}(): this is closed`);
   const value = await answer;
-  const members = value && typeof value === 'object' ? Object.values(value) : [];
-  return members.length && members.every((m) => typeof m === 'function') ? guard(value) : value;
-}]));
+  return guarded(value);
+} : guarded(member)]));
+
+/** @type {(value: any) => any} */
+const guarded = (value) => live(value) ? guard(value) : value;
 
 /** @type {typeof import('./api.d.mts').load} */
 export const load = async (options = {}) => {
