@@ -31,6 +31,7 @@ var rooms = map[string][]string{
 	"internal/stopclock":        {},
 	"internal/legible":          {},
 	"internal/nets":             {},
+	"internal/relay":            {"internal/nets", "internal/rate"},
 	"internal/wire/enclave":     {"protocol", "internal/strictjson", "internal/ids"},
 	"internal/strictjson":       {},
 	"internal/frontmatter":      {},
@@ -66,7 +67,7 @@ var rooms = map[string][]string{
 	"iframe/internal/raster":    {},
 	"worker":                    {"protocol", "internal/jsx", "internal/frame", "internal/wire", "internal/zipform"},
 	"sandbox":                   {"protocol", "internal/strictjson", "internal/frontmatter", "internal/ids", "internal/rate", "internal/progress", "internal/stopclock", "internal/legible", "internal/nets", "fsaccess", "iframe", "worker", "internal/idb", "internal/jsx", "internal/reach", "internal/textdiff", "internal/userland", "headers"},
-	"wasm_exec":                 {"protocol", "iframe", "internal/frame", "internal/nets", "internal/rate", "headers", "sandbox"},
+	"wasm_exec":                 {"protocol", "iframe", "internal/frame", "internal/relay", "headers", "sandbox"},
 	"headers":                   {"internal/jsx", "protocol"},
 	"wasm_exec/templates":       {"protocol", "fsaccess", "iframe", "sandbox"},
 	"wasm_exec/prebuilt":        {"protocol", "fsaccess", "iframe", "internal/jsx"},
@@ -74,7 +75,7 @@ var rooms = map[string][]string{
 }
 
 // hostOnly are the packages no page ever holds.
-var hostOnly = []string{"wasm_exec", "internal/jsx/blocklint", "internal/houselint"}
+var hostOnly = []string{"wasm_exec", "internal/relay", "internal/jsx/blocklint", "internal/houselint"}
 
 type pkg struct {
 	ImportPath                         string

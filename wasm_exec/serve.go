@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"syscall"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/relay"
 )
 
 func serveCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -35,13 +37,13 @@ func serveCommand(ctx context.Context, args []string, stdout, stderr io.Writer) 
 		if *public {
 			return errors.New("serve: -relay is for this machine alone, and -public lets others in: leave one of them out")
 		}
-		r, err := newRelay(stdout)
+		r, err := relay.New(relay.Options{Log: stdout, Local: localName})
 		if err != nil {
 			return fmt.Errorf("serve: %w", err)
 		}
-		handler = withRelay(r, site)
+		handler = r.Beside(site)
 		defer fmt.Fprintln(stdout, "the relay has ended, and its address with it")
-		fmt.Fprintf(stdout, "the relay's address, for the settings of a page: %s\n", r.address())
+		fmt.Fprintf(stdout, "the relay's address, for the settings of a page: %s\n", r.Address())
 	}
 	l, err := listen(ctx, *addr, *public, stdout)
 	if err != nil {

@@ -39,6 +39,13 @@ func get(h http.Handler, target string, headers ...string) *http.Response {
 	return w.Result()
 }
 
+// A relay is for this machine alone.
+func TestServeRelay(t *testing.T) {
+	if err := serveCommand(t.Context(), []string{"-relay", "-public", t.TempDir()}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "-public") {
+		t.Errorf("a relay for other machines: %v", err)
+	}
+}
+
 func TestServe(t *testing.T) {
 	root, m := tree(t)
 	s, err := newSite(root)

@@ -1,13 +1,13 @@
-package main
+package relay
 
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"strings"
 	"sync"
@@ -19,7 +19,7 @@ import (
 
 // relayed is a relay, and a server that stands for those on the internet.
 type relayed struct {
-	*relay
+	*Relay
 	log   bytes.Buffer
 	inner *httptest.Server
 	asked []string
@@ -39,25 +39,47 @@ func newRelayed(t *testing.T, open bool, do http.HandlerFunc) *relayed {
 		do(w, r)
 	}))
 	t.Cleanup(e.inner.Close)
+	e.again(t, Options{Open: open})
+	return e
+}
+
+// again makes a relay with other options.
+func (e *relayed) again(t *testing.T, o Options) {
+	t.Helper()
+	o.Log, o.Local = &e.log, func(host string) bool { return host == "127.0.0.1:8080" }
+	o.Resolve = func(string) string { return e.inner.Listener.Addr().String() }
+	if o.TLS == nil {
+		o.TLS = e.trust()
+	}
 	var err error
-	if e.relay, err = newRelay(&e.log); err != nil {
+	if e.Relay, err = New(o); err != nil {
 		t.Fatal(err)
 	}
-	e.roots = func(tr *http.Transport) {
-		tr.TLSClientConfig = e.inner.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+}
+
+// trust returns the configuration that trusts the server.
+func (e *relayed) trust() *tls.Config {
+	return e.inner.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+}
+
+func get(h http.Handler, target string, headers ...string) *http.Response {
+	r := httptest.NewRequest("GET", target, nil)
+	r.Host = "127.0.0.1:8080"
+	for i := 0; i+1 < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
+		r.Header.Set(headers[i], headers[i+1])
 	}
-	e.resolve = func(string) string { return e.inner.Listener.Addr().String() }
-	if open {
-		e.private = func(netip.Addr) bool { return false }
-	}
-	e.start()
-	return e
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Result()
 }
 
 // ask is a page's fetch of an address, with other headers.
 func (e *relayed) ask(address string, headers ...string) (status int, body string, h http.Header) {
 	all := append([]string{"Sec-Fetch-Site", "same-origin", "Sec-Fetch-Dest", "empty", "Accept", "text/html"}, headers...)
-	res := get(e.relay, e.address()+"&url="+url.QueryEscape(address), all...)
+	res := get(e.Relay, e.Address()+"&url="+url.QueryEscape(address), all...)
 	text, _ := io.ReadAll(res.Body)
 	return res.StatusCode, string(text), res.Header
 }
@@ -122,14 +144,12 @@ func TestRelaySearches(t *testing.T) {
 		text, _ := io.ReadAll(r.Body)
 		fmt.Fprintf(w, "%s %s %q", r.Method, r.Host, text)
 	})
-	e.roots = func(tr *http.Transport) {
-		tr.TLSClientConfig = e.inner.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
-		tr.TLSClientConfig.ServerName = "example.com"
-	}
-	e.start()
+	conf := e.trust()
+	conf.ServerName = "example.com"
+	e.again(t, Options{Open: true, TLS: conf})
 	post := func(address, body string) (int, string) {
-		r := httptest.NewRequest("POST", e.address()+"&url="+url.QueryEscape(address), strings.NewReader(body))
-		r.Host = "localhost:8080"
+		r := httptest.NewRequest("POST", e.Address()+"&url="+url.QueryEscape(address), strings.NewReader(body))
+		r.Host = "127.0.0.1:8080"
 		for k, v := range map[string]string{"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "empty", "Authorization": "Bearer key", "X-Subscription-Token": "key"} {
 			r.Header.Set(k, v)
 		}
@@ -173,8 +193,8 @@ func TestAttackRelay(t *testing.T) {
 		status, body, _ := e.ask("https://www.example.com/", headers...)
 		count.Try(name, status == 200 || strings.Contains(body, "secret"))
 	}
-	for name, target := range map[string]string{"no token": relayPath + "?url=https://www.example.com/", "another token": relayPath + "?token=x&url=https://www.example.com/", "a part of it": relayPath + "?token=" + e.token[:31] + "&url=https://www.example.com/"} {
-		res := get(e.relay, target, "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Dest", "empty")
+	for name, target := range map[string]string{"no token": Path + "?url=https://www.example.com/", "another token": Path + "?token=x&url=https://www.example.com/", "a part of it": Path + "?token=" + e.token[:31] + "&url=https://www.example.com/"} {
+		res := get(e.Relay, target, "Sec-Fetch-Site", "same-origin", "Sec-Fetch-Dest", "empty")
 		count.Try(name, res.StatusCode != 403)
 	}
 	for _, address := range []string{"http://www.example.com/", "https://localhost/", "https://127.0.0.1/", "https://[::1]/", "https://10.0.0.1/", "https://169.254.169.254/latest", "https://intranet/", "https://db.internal/", "https://DB.INTERNAL./", "https://www.example.com:22/",
@@ -189,18 +209,12 @@ func TestAttackRelay(t *testing.T) {
 	e = newRelayed(t, false, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "secret") })
 	status, body, _ := e.ask("https://www.example.com/")
 	count.Try("a name that resolves to this machine", status == 200 || len(e.asked) > 0 || !strings.Contains(body, "private network"))
-	if _, err := newSite(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	if err := serveCommand(t.Context(), []string{"-relay", "-public", t.TempDir()}, io.Discard, io.Discard); err == nil || !strings.Contains(err.Error(), "-public") {
-		t.Errorf("a relay for other machines: %v", err)
-	}
 }
 
 func TestRelaysLimits(t *testing.T) {
 	size := 0
 	e := newRelayed(t, true, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.Repeat("x", size)) })
-	e.most = 1000
+	e.again(t, Options{Open: true, Bytes: 1000})
 	for _, size = range []int{999, 1000, 1001} {
 		func() {
 			defer func() {

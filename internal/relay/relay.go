@@ -1,10 +1,14 @@
-package main
+// Package relay fetches web pages for the pages of a site on this machine, most of which send no CORS
+// headers. The command serves it with its option -relay. It trusts neither the page nor the servers, and
+// nothing but [Options] opens it further.
+package relay
 
 import (
 	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -23,8 +27,8 @@ import (
 	"github.com/bailey-go/bailey/internal/rate"
 )
 
-// relayPath is the address of the relay on the page's own server.
-const relayPath = "/.relay"
+// Path is the address of the relay on the page's own server.
+const Path = "/.relay"
 
 // Limits of the relay.
 const (
@@ -50,36 +54,44 @@ func engine(host string) (header string, post bool) {
 // relayQuery is the maximum size of a search engine's request, in bytes.
 const relayQuery = 64 << 10
 
-// relay fetches web pages for the pages of a site, most of which send no CORS headers. It serves the page
-// with its token alone, by fetch, and asks addresses on the internet alone: what a name resolves to is checked
-// at each connection. It sends no cookie and no header of the page but Accept, and the key of a search engine to
-// that one alone. It follows redirects to the same host, and names the address of another one, which the user is
-// asked about then.
-type relay struct {
+// Relay fetches web pages for the pages of a site. It serves the page with its token alone, by fetch, and
+// asks addresses on the internet alone: what a name resolves to is checked at each connection. It sends no
+// cookie and no header of the page but Accept, and the key of a search engine to that one alone. It follows
+// redirects to the same host, and names the address of another one, which the user is asked about then.
+type Relay struct {
+	o     Options
 	token string
-	log   io.Writer // a line for each request, without its query
 	rate  *rate.Limiter
 	slots chan struct{}
 	http  *http.Client
 
-	mu sync.Mutex // of log
-
-	// In tests.
-	most    int64
-	roots   func(*http.Transport)
-	resolve func(address string) string // what a "host:port" is connected as
-	private func(netip.Addr) bool       // nets.Special
+	mu sync.Mutex // of o.Log
 }
 
-// newRelay returns a relay with a new token.
-func newRelay(log io.Writer) (*relay, error) {
+// Options are the options of a relay. Log and Local are required. The others are for tests, which have no
+// internet: the zero values are the strict ones.
+type Options struct {
+	Log   io.Writer                  // a line for each request, without its query
+	Local func(hostport string) bool // reports whether a Host header names this machine
+
+	Bytes   int64                       // of one answer, default 5 MiB
+	TLS     *tls.Config                 // of connections to servers
+	Resolve func(address string) string // what a "host:port" is connected as
+	Open    bool                        // addresses that are not on the internet may be connected to
+}
+
+// New returns a relay with a new token.
+func New(o Options) (*Relay, error) {
 	var b [24]byte
 	_, _ = rand.Read(b[:]) // which never fails
 	limit, err := rate.New(relayRate, time.Minute, time.Now)
 	if err != nil {
 		return nil, err
 	}
-	r := &relay{token: base64.RawURLEncoding.EncodeToString(b[:]), log: log, rate: limit, slots: make(chan struct{}, relayAtOnce), most: relayBytes, private: nets.Special}
+	if o.Bytes == 0 {
+		o.Bytes = relayBytes
+	}
+	r := &Relay{o: o, token: base64.RawURLEncoding.EncodeToString(b[:]), rate: limit, slots: make(chan struct{}, relayAtOnce)}
 	r.start()
 	return r, nil
 }
@@ -87,25 +99,22 @@ func newRelay(log io.Writer) (*relay, error) {
 // errPrivate is the error of a connection to an address that is not on the internet.
 var errPrivate = errors.New("the address is in a private network")
 
-// start makes the client of the fields of now.
-func (r *relay) start() {
+// start makes the client.
+func (r *Relay) start() {
 	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		if r.resolve != nil {
-			address = r.resolve(address)
+		if r.o.Resolve != nil {
+			address = r.o.Resolve(address)
 		}
 		d := net.Dialer{Timeout: relayTime, Control: func(_, address string, _ syscall.RawConn) error {
 			at, err := netip.ParseAddrPort(address) // after the name was resolved
-			if err != nil || r.private(at.Addr()) {
+			if err != nil || !r.o.Open && nets.Special(at.Addr()) {
 				return errPrivate
 			}
 			return nil
 		}}
 		return d.DialContext(ctx, network, address)
 	}
-	t := &http.Transport{DialContext: dial, TLSHandshakeTimeout: relayTime, ResponseHeaderTimeout: relayTime, MaxResponseHeaderBytes: 64 << 10, MaxConnsPerHost: relayAtOnce, DisableKeepAlives: true, ForceAttemptHTTP2: true}
-	if r.roots != nil {
-		r.roots(t)
-	}
+	t := &http.Transport{DialContext: dial, TLSClientConfig: r.o.TLS, TLSHandshakeTimeout: relayTime, ResponseHeaderTimeout: relayTime, MaxResponseHeaderBytes: 64 << 10, MaxConnsPerHost: relayAtOnce, DisableKeepAlives: true, ForceAttemptHTTP2: true}
 	// A proxy would resolve the names itself, so there is none.
 	r.http = &http.Client{Transport: t, Timeout: relayTime, CheckRedirect: func(next *http.Request, via []*http.Request) error {
 		if len(via) > relayHops {
@@ -118,10 +127,11 @@ func (r *relay) start() {
 	}}
 }
 
-// address returns the address of the relay for the settings of a page.
-func (r *relay) address() string { return relayPath + "?token=" + r.token }
+// Address returns the address of the relay for the settings of a page.
+func (r *Relay) Address() string { return Path + "?token=" + r.token }
 
-func (r *relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+// ServeHTTP implements [http.Handler].
+func (r *Relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	h := w.Header()
 	// The answer has the words of a stranger and the origin of the page. No browser may take it for a document.
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -135,7 +145,7 @@ func (r *relay) ServeHTTP(w http.ResponseWriter, q *http.Request) {
 	}
 	query := q.URL.Query()
 	switch {
-	case !localName(q.Host):
+	case !r.o.Local(q.Host):
 		refuse(http.StatusMisdirectedRequest, "the relay answers to localhost and 127.0.0.1 only")
 		return
 	case subtle.ConstantTimeCompare([]byte(query.Get("token")), []byte(r.token)) != 1:
@@ -187,7 +197,7 @@ func relayTarget(list []string) (*url.URL, error) {
 }
 
 // fetch answers with what a server says.
-func (r *relay) fetch(w http.ResponseWriter, q *http.Request, target *url.URL) {
+func (r *Relay) fetch(w http.ResponseWriter, q *http.Request, target *url.URL) {
 	began, shown := time.Now(), target.Scheme+"://"+target.Host+target.EscapedPath()
 	var body io.Reader
 	if q.Method == http.MethodPost {
@@ -249,10 +259,10 @@ func (r *relay) fetch(w http.ResponseWriter, q *http.Request, target *url.URL) {
 	}
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(res.StatusCode)
-	n, err := io.Copy(w, io.LimitReader(res.Body, r.most))
+	n, err := io.Copy(w, io.LimitReader(res.Body, r.o.Bytes))
 	if more := (&[1]byte{}); err == nil {
 		if k, _ := io.ReadFull(res.Body, more[:]); k > 0 {
-			err = fmt.Errorf("the answer has more than %d bytes", r.most)
+			err = fmt.Errorf("the answer has more than %d bytes", r.o.Bytes)
 		}
 	}
 	if err != nil {
@@ -263,16 +273,16 @@ func (r *relay) fetch(w http.ResponseWriter, q *http.Request, target *url.URL) {
 }
 
 // note writes a line of the log. A server's words are quoted.
-func (r *relay) note(status int, address, text string) {
+func (r *Relay) note(status int, address, text string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	fmt.Fprintf(r.log, "relay %s %d %q %s\n", time.Now().UTC().Format(time.RFC3339), status, address, strings.ToValidUTF8(text, "?"))
+	fmt.Fprintf(r.o.Log, "relay %s %d %q %s\n", time.Now().UTC().Format(time.RFC3339), status, address, strings.ToValidUTF8(text, "?"))
 }
 
-// withRelay serves a relay beside a site.
-func withRelay(r *relay, site http.Handler) http.Handler {
+// Beside serves the relay beside a site.
+func (r *Relay) Beside(site http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
-		if q.URL.Path == relayPath {
+		if q.URL.Path == Path {
 			r.ServeHTTP(w, q)
 			return
 		}
