@@ -24,7 +24,12 @@ type networkPage struct {
 // onNetwork opens the page in Chromium, with headers that let it reach the models and these hosts.
 func onNetwork(t *testing.T, hosts ...string) *networkPage {
 	t.Helper()
-	s := newOwnServer(t)
+	return onServer(t, newOwnServer(t), hosts...)
+}
+
+// onServer opens the page of a server.
+func onServer(t *testing.T, s *ownServer, hosts ...string) *networkPage {
+	t.Helper()
 	n := &networkPage{served: s}
 	n.headers(t, hosts...)
 	o := s.open(browser.Chromium)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,11 +22,14 @@ type ownServer struct {
 	dir  string
 	addr string
 	cmd  *exec.Cmd
+
+	args  []string // of the command
+	relay string   // its address, if it has one
 }
 
-func newOwnServer(t *testing.T) *ownServer {
+func newOwnServer(t *testing.T, args ...string) *ownServer {
 	t.Helper()
-	s := &ownServer{t: t, dir: t.TempDir()}
+	s := &ownServer{t: t, dir: t.TempDir(), args: args}
 	must(t, os.CopyFS(filepath.Join(s.dir, "files"), os.DirFS(filepath.Join(built, "files"))))
 	s.start()
 	t.Cleanup(s.stop)
@@ -34,15 +38,19 @@ func newOwnServer(t *testing.T) *ownServer {
 
 func (s *ownServer) start() {
 	s.t.Helper()
-	s.cmd = exec.Command(command, "serve", "-addr", "127.0.0.1:0", s.dir)
+	s.cmd = exec.Command(command, append(append([]string{"serve", "-addr", "127.0.0.1:0"}, s.args...), s.dir)...)
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := s.cmd.StdoutPipe()
 	must(s.t, err)
 	must(s.t, s.cmd.Start())
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
+		if _, rest, ok := strings.Cut(lines.Text(), "the settings of a page: "); ok {
+			s.relay = rest
+		}
 		if _, rest, ok := strings.Cut(lines.Text(), " at http://"); ok {
 			s.addr, _, _ = strings.Cut(rest, "/")
+			go func() { _, _ = io.Copy(io.Discard, out) }() // the relay's log must not block it
 			return
 		}
 	}
