@@ -1,7 +1,9 @@
 // Headless runs a task in a terminal. It has the same box, policy and tools as in a page, over a
-// folder of the operating system. [provider.Commands], which follows rules, takes the model's place.
+// folder of the operating system. Without the option -provider, [provider.Commands], which follows
+// rules, takes the model's place.
 //
 //	go run ./examples/headless -dir ~/notes "list the files" "add 'milk' to list.txt"
+//	ANTHROPIC_API_KEY=… go run ./examples/headless -provider anthropic -model claude-sonnet-4-5 -dir ~/notes "what is in these notes?"
 //
 // It asks on the terminal before each change. An answer that allows a change repeats the number of
 // its question, such as "yes 417". Any other line refuses, and is returned to the model as the
@@ -24,7 +26,6 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
-	"github.com/bailey-go/bailey/sandbox/provider"
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
@@ -33,14 +34,22 @@ func main() {
 	file := flag.String("policy", "", "a policy in JSON; default: read all, ask before each change")
 	audit := flag.String("audit", os.DevNull, "write the audit log to this file")
 	headless := flag.Bool("headless", false, "ask nobody: what would be asked about is denied")
+	var c choice
+	flag.StringVar(&c.provider, "provider", "", "ask a model of this provider, with the key in its environment variable: "+names())
+	flag.StringVar(&c.name, "model", "", "the provider's name of the model")
+	flag.StringVar(&c.url, "url", "", "the server's address, if it is not the provider's own")
 	flag.Parse()
-	if err := run(*dir, *file, *audit, *headless, flag.Args()); err != nil {
+	m, err := c.model(os.Getenv, network())
+	if err == nil {
+		err = run(*dir, *file, *audit, *headless, m, flag.Args())
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, inLine("headless: "+err.Error()))
 		os.Exit(1)
 	}
 }
 
-func run(dir, file, audit string, headless bool, requests []string) error {
+func run(dir, file, audit string, headless bool, m sandbox.Model, requests []string) error {
 	ctx := context.Background()
 	p := policy.AskBeforeChanges()
 	if file != "" {
@@ -87,7 +96,7 @@ func run(dir, file, audit string, headless bool, requests []string) error {
 	}
 	defer s.Close()
 	for _, text := range requests {
-		if err := answer(ctx, box, s, out, text); err != nil {
+		if err := answer(ctx, box, s, m, out, text); err != nil {
 			return err
 		}
 	}
@@ -99,7 +108,7 @@ func run(dir, file, audit string, headless bool, requests []string) error {
 		if err != nil {
 			return out.own("\n")
 		}
-		if err := answer(ctx, box, s, out, text); err != nil {
+		if err := answer(ctx, box, s, m, out, text); err != nil {
 			return err
 		}
 	}
@@ -130,11 +139,11 @@ func atTerminal(f *os.File) bool {
 	return err == nil && fi.Mode()&os.ModeCharDevice != 0
 }
 
-func answer(ctx context.Context, box *sandbox.Box, s *sandbox.Session, out *terminal, text string) error {
+func answer(ctx context.Context, box *sandbox.Box, s *sandbox.Session, m sandbox.Model, out *terminal, text string) error {
 	if _, err := s.Say(ctx, text); err != nil {
 		return err
 	}
-	for chunk, err := range box.Run(ctx, s, provider.Commands(), sandbox.RunOptions{}) {
+	for chunk, err := range box.Run(ctx, s, m, sandbox.RunOptions{}) {
 		switch {
 		case err != nil:
 			return err

@@ -19,6 +19,7 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/provider"
 )
 
 var hostileTexts = map[string]string{
@@ -305,7 +306,7 @@ func TestFilesInATerminal(t *testing.T) {
 	}
 	stdout := os.Stdout
 	os.Stdout = out
-	err = run(dir, "", os.DevNull, true, []string{"show notes.md"})
+	err = run(dir, "", os.DevNull, true, provider.Commands(), []string{"show notes.md"})
 	os.Stdout = stdout
 	if err != nil {
 		t.Fatal(err)
