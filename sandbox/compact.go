@@ -113,7 +113,7 @@ func (s *Session) sent(to Model) (list []Message, old int) {
 	defer s.mu.Unlock()
 	for _, m := range s.visible() {
 		if d := summaryOf(m); d != nil {
-			if sendable(d, to) {
+			if sendable(d, !to.Local()) {
 				old = len(list)
 			}
 			continue
@@ -139,7 +139,7 @@ func summaryOf(m Message) map[string]any {
 
 // sendable reports whether a model may receive a summary. One that was written on this machine for a
 // model on this machine can have text that must not leave it.
-func sendable(summary map[string]any, to Model) bool { return summary["local"] != true || to.Local() }
+func sendable(summary map[string]any, far bool) bool { return !far || summary["local"] != true }
 
 // elsewhere is a model that gets no more than a model on another machine.
 type elsewhere struct{ Model }
@@ -150,21 +150,29 @@ func (elsewhere) Local() bool { return false }
 // none. The first messages of the result may be older than the summary: those that it keeps word for
 // word.
 func (s *Session) view(to Model) (list []Message, summary map[string]any) {
-	s.mu.Lock()
-	all := s.visible()
-	s.mu.Unlock()
-	first := 0
+	all := s.Recent()
+	first, at := viewed(all, !to.Local())
+	if at >= 0 {
+		summary = summaryOf(all[at])
+	}
+	return slices.DeleteFunc(slices.Clone(all[first:]), func(m Message) bool { return summaryOf(m) != nil }), summary
+}
+
+// viewed returns the index of the last summary for a model, -1 if there is none, and of the first message
+// that is sent with it. The model is on another machine if far is set.
+func viewed(all []Message, far bool) (first, at int) {
+	at = -1
 	for i, m := range all {
 		d := summaryOf(m)
-		if d == nil || !sendable(d, to) {
+		if d == nil || !sendable(d, far) {
 			continue
 		}
-		summary, first = d, i+1
+		first, at = i+1, i
 		if kept, _ := d["kept"].(string); kept != "" {
 			first = keptFrom(all[:i], kept)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all[first:]), func(m Message) bool { return summaryOf(m) != nil }), summary
+	return first, at
 }
 
 // keptFrom returns the index of the first message that a summary after list keeps word for word. If
@@ -238,6 +246,7 @@ func (r *run) compact(ctx context.Context, force bool) (bool, error) {
 	if err := r.s.put(ctx, []MessageRecord{m}, []PartRecord{r.s.newPart(m, 0, "data-compaction", data)}); err != nil {
 		return false, err
 	}
+	r.s.fold()
 	r.emit(Chunk{Type: ChunkCompaction, ID: m.ID, Data: map[string]any{"messages": float64(at), "summary": summary}})
 	return true, nil
 }

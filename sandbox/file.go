@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -396,6 +397,7 @@ func (s *Session) storeFiles(ctx context.Context, list []File, more bool) error 
 // fileSizes returns the sizes of the stored files by id. mu is held.
 func (s *Session) fileSizes() map[string]int {
 	have := map[string]int{}
+	maps.Copy(have, s.sizes)
 	for _, parts := range s.parts {
 		for _, p := range parts {
 			for _, f := range storedFiles(p) {

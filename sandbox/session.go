@@ -34,9 +34,12 @@ type Session struct {
 
 	mu       sync.Mutex
 	rec      SessionRecord
-	messages []MessageRecord
+	messages []MessageRecord         // all, or those that [Session.fold] left in memory
 	parts    map[string][]PartRecord // by message, in order
 	at       *places                 // of the messages and parts; nil until they are needed
+	folded   bool                    // older messages are in the store alone
+	calls    map[string]bool         // the ids of all calls, also those of hidden and folded messages
+	sizes    map[string]int          // of the files of folded messages, by id
 	status   Status
 	steer    []heard           // steered messages that are not stored yet
 	loaded   map[string][]byte // the contents of the files of the last request, by id
@@ -112,18 +115,39 @@ func (b *Box) adopt(store Store, rec SessionRecord, ms []MessageRecord, ps []Par
 	}
 	sc.gate.Restore(rec.Permissions)
 	sc.store = store
-	s := &Session{box: b, scope: sc, store: store, unlock: unlock, rec: rec, messages: ms, parts: map[string][]PartRecord{}, status: StatusIdle}
+	s := &Session{box: b, scope: sc, store: store, unlock: unlock, rec: rec, status: StatusIdle}
 	sc.session = s
 	if parent != nil && parent.session != nil {
 		sc.starter = parent
 	}
-	for _, p := range ps {
-		s.parts[p.MessageID] = append(s.parts[p.MessageID], p)
-	}
-	for id := range s.parts {
-		slices.SortStableFunc(s.parts[id], func(a, b PartRecord) int { return a.Index - b.Index })
-	}
+	s.hold(ms, ps)
 	return s, nil
+}
+
+// hold sets the messages in memory. mu is held.
+func (s *Session) hold(ms []MessageRecord, ps []PartRecord) {
+	s.messages, s.at, s.folded, s.sizes = ms, nil, false, nil
+	s.parts = partsOf(ps)
+	if s.calls == nil {
+		s.calls = map[string]bool{}
+	}
+	for _, p := range ps {
+		if p.ToolCallID != "" {
+			s.calls[p.ToolCallID] = true
+		}
+	}
+}
+
+// partsOf returns parts by message, in order.
+func partsOf(ps []PartRecord) map[string][]PartRecord {
+	out := map[string][]PartRecord{}
+	for _, p := range ps {
+		out[p.MessageID] = append(out[p.MessageID], p)
+	}
+	for id := range out {
+		slices.SortStableFunc(out[id], func(a, b PartRecord) int { return a.Index - b.Index })
+	}
+	return out
 }
 
 // OpenSession opens a stored session. If it is open elsewhere, the error is [protocol.ErrSession].
@@ -152,6 +176,7 @@ func (b *Box) OpenSession(ctx context.Context, id string) (*Session, error) {
 		s.Close()
 		return nil, err
 	}
+	s.fold()
 	return s, nil
 }
 
@@ -221,11 +246,93 @@ type Message struct {
 	Parts []PartRecord
 }
 
-// Messages returns the messages that are not hidden.
+// Messages returns the messages that are not hidden. A session has only its latest messages in memory, see
+// [Session.Recent], and reads the older ones from the store. If that fails, it returns the latest ones.
+// [Session.History] returns the error in place of that.
 func (s *Session) Messages() []Message {
+	list, err := s.History(context.Background())
+	if err != nil {
+		return s.Recent()
+	}
+	return list
+}
+
+// History returns the messages that are not hidden, also those that only the store has.
+func (s *Session) History(ctx context.Context) ([]Message, error) {
+	ms, parts, err := s.whole(ctx)
+	return visible(ms, parts), err
+}
+
+// Recent returns the latest messages that are not hidden: those that the next request to a model has. They
+// are all messages until a summary replaces older ones, see [RunOptions].Context. Unless the session has no
+// message, the last one is among them. Recent does not use the store.
+func (s *Session) Recent() []Message {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.visible()
+}
+
+// whole returns all messages with their parts, also the hidden ones.
+func (s *Session) whole(ctx context.Context) ([]MessageRecord, map[string][]PartRecord, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.folded {
+		parts := make(map[string][]PartRecord, len(s.parts))
+		for id, list := range s.parts {
+			parts[id] = slices.Clone(list)
+		}
+		return slices.Clone(s.messages), parts, nil
+	}
+	ms, ps, err := s.store.Messages(ctx, s.rec.ID) // put keeps a record only after it is stored
+	return ms, partsOf(ps), err
+}
+
+// fold drops the messages from memory that no request needs any more: those that a summary has replaced for
+// every model. A day of use would otherwise fill the memory of the page.
+func (s *Session) fold() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := s.visible()
+	first := len(list)
+	for _, far := range []bool{false, true} {
+		from, summary := viewed(list, far)
+		first = min(first, from, max(summary, 0))
+	}
+	if first == 0 || first == len(list) {
+		return
+	}
+	at := slices.IndexFunc(s.messages, func(m MessageRecord) bool { return m.ID == list[first].ID })
+	for _, m := range s.messages[:at] {
+		if slices.ContainsFunc(s.parts[m.ID], func(p PartRecord) bool { return p.Orphaned() }) {
+			return // its result is yet to come
+		}
+	}
+	if s.sizes == nil {
+		s.sizes = map[string]int{}
+	}
+	for _, m := range s.messages[:at] {
+		for _, p := range s.parts[m.ID] {
+			for _, f := range storedFiles(p) {
+				s.sizes[f.id] = f.size
+			}
+		}
+		delete(s.parts, m.ID)
+	}
+	s.messages, s.at, s.folded = slices.Clone(s.messages[at:]), nil, true
+}
+
+// unfold reads all messages back from the store.
+func (s *Session) unfold(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.folded {
+		return nil
+	}
+	ms, ps, err := s.store.Messages(ctx, s.rec.ID)
+	if err == nil {
+		s.hold(ms, ps)
+	}
+	return err
 }
 
 // Part returns the part of a call by the model's id of the call. If several visible messages have
@@ -235,12 +342,23 @@ func (s *Session) Part(call string) (PartRecord, bool) {
 		return PartRecord{}, false
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, m := range slices.Backward(s.messages) {
+	p, ok := partOf(call, s.messages, s.parts)
+	older := !ok && s.folded && s.calls[call]
+	s.mu.Unlock()
+	if older {
+		if ms, parts, err := s.whole(context.Background()); err == nil {
+			return partOf(call, ms, parts)
+		}
+	}
+	return p, ok
+}
+
+func partOf(call string, ms []MessageRecord, parts map[string][]PartRecord) (PartRecord, bool) {
+	for _, m := range slices.Backward(ms) {
 		if !m.Metadata.HiddenAt.IsZero() {
 			continue
 		}
-		for _, p := range slices.Backward(s.parts[m.ID]) {
+		for _, p := range slices.Backward(parts[m.ID]) {
 			if p.ToolCallID == call {
 				return p, true
 			}
@@ -254,7 +372,6 @@ func (s *Session) Part(call string) (PartRecord, bool) {
 type places struct {
 	messages map[string]int
 	parts    map[partPlace]int
-	calls    map[string]bool // the ids of all calls, also those of hidden messages
 }
 
 type partPlace struct{ message, part string }
@@ -264,7 +381,7 @@ func (s *Session) place() *places {
 	if s.at != nil {
 		return s.at
 	}
-	s.at = &places{map[string]int{}, map[partPlace]int{}, map[string]bool{}}
+	s.at = &places{map[string]int{}, map[partPlace]int{}}
 	for i, m := range s.messages {
 		if _, twice := s.at.messages[m.ID]; !twice {
 			s.at.messages[m.ID] = i
@@ -284,24 +401,22 @@ func (at *places) add(p PartRecord, i int) {
 	if _, twice := at.parts[key]; !twice {
 		at.parts[key] = i
 	}
-	if p.ToolCallID != "" {
-		at.calls[p.ToolCallID] = true
-	}
 }
 
 // called reports whether a stored call has the id, also one of a hidden message.
 func (s *Session) called(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.place().calls[id]
+	return s.calls[id]
 }
 
-// visible returns the messages that are not hidden. mu is held.
-func (s *Session) visible() []Message {
-	var out []Message
-	for _, m := range s.messages {
+// visible returns the messages in memory that are not hidden. mu is held.
+func (s *Session) visible() []Message { return visible(s.messages, s.parts) }
+
+func visible(ms []MessageRecord, parts map[string][]PartRecord) (out []Message) {
+	for _, m := range ms {
 		if m.Metadata.HiddenAt.IsZero() {
-			out = append(out, Message{m, slices.Clone(s.parts[m.ID])})
+			out = append(out, Message{m, slices.Clone(parts[m.ID])})
 		}
 	}
 	return out
@@ -349,6 +464,9 @@ func (s *Session) put(ctx context.Context, ms []MessageRecord, ps []PartRecord) 
 			s.parts[p.MessageID] = append(list, p)
 		}
 		at.add(p, len(list))
+		if p.ToolCallID != "" {
+			s.calls[p.ToolCallID] = true
+		}
 	}
 	return nil
 }
@@ -472,6 +590,10 @@ func (s *Session) repair(ctx context.Context) error {
 // since, Rewind changes no file, hides no message and returns an error. During a run, and if files
 // is set but the folder had no journal, it returns [protocol.ErrSession].
 func (s *Session) Rewind(ctx context.Context, message string, files bool) error {
+	if err := s.unfold(ctx); err != nil {
+		return err
+	}
+	defer s.fold()
 	s.mu.Lock()
 	if s.busy() {
 		s.mu.Unlock()

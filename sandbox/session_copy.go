@@ -19,10 +19,11 @@ import (
 // Fork returns a new session with copies of the visible messages up to and including the given one,
 // or of all if message is "". The copies have new ids. The session's grants are not copied.
 func (s *Session) Fork(ctx context.Context, message string) (*Session, error) {
-	s.mu.Lock()
-	list := s.visible()
-	rec := s.rec
-	s.mu.Unlock()
+	list, err := s.History(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rec := s.Record()
 	if message != "" {
 		at := slices.IndexFunc(list, func(m Message) bool { return m.ID == message })
 		if at < 0 {
@@ -131,12 +132,14 @@ const exportFormat = "bailey-session-1"
 
 // Export writes the whole session as JSON, including hidden messages and files.
 func (s *Session) Export(w io.Writer) error {
-	s.mu.Lock()
-	e := sessionFile{Format: exportFormat, Session: s.rec, Messages: slices.Clone(s.messages)}
-	for _, m := range s.messages {
-		e.Parts = append(e.Parts, s.parts[m.ID]...)
+	ms, parts, err := s.whole(context.Background())
+	if err != nil {
+		return err
 	}
-	s.mu.Unlock()
+	e := sessionFile{Format: exportFormat, Session: s.Record(), Messages: ms}
+	for _, m := range ms {
+		e.Parts = append(e.Parts, parts[m.ID]...)
+	}
 	for _, p := range e.Parts {
 		for _, f := range storedFiles(p) {
 			if _, have := e.Files[f.id]; have {

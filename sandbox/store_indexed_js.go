@@ -135,6 +135,22 @@ func (f indexedFiles) segments(ctx context.Context, id string) (files [][]byte, 
 	return files, err
 }
 
+func (f indexedFiles) segment(ctx context.Context, id string, n int) (data []byte, err error) {
+	err = f.with(ctx, idb.Read, func(t *idb.Transaction) error {
+		row, err := t.Ask(ctx, idbSegments, "get", []any{id, n})
+		if err != nil {
+			return err
+		}
+		if row.IsUndefined() {
+			return fs.ErrNotExist
+		}
+		text, err := jsx.String(row, maxText)
+		data = []byte(text)
+		return err
+	})
+	return data, err
+}
+
 // change makes all requests of a transaction at once and waits for the end of the transaction.
 func (f indexedFiles) change(ctx context.Context, do func(t *idb.Transaction) error) error {
 	return f.with(ctx, idb.Write, func(t *idb.Transaction) error {

@@ -19,19 +19,39 @@ import (
 	"github.com/bailey-go/bailey/protocol"
 )
 
-// segmented is a store in which a session is one record, plus texts of 200 messages each, one
-// record a line. A change rewrites one text.
+// segmented is a store in which a session is one record, plus texts of 50 messages each, one record a
+// line. A change rewrites one text.
 type segmented struct {
 	files textFiles
 
 	mu    sync.Mutex
-	cache map[string]*kept
-	segs  map[string]map[string]int // message id → segment, by session
+	cache map[string]*opened
 	held  map[string]bool
 }
 
 func newSegmented(f textFiles) *segmented {
-	return &segmented{files: f, cache: map[string]*kept{}, segs: map[string]map[string]int{}, held: map[string]bool{}}
+	return &segmented{files: f, cache: map[string]*opened{}, held: map[string]bool{}}
+}
+
+// opened is the part of a session that is in memory: its last text, which most changes are of. A long
+// session takes no more memory than a short one.
+type opened struct {
+	segs map[string]int // message id → segment
+	last int            // the number of the last text
+	kept *kept          // its records
+}
+
+// place returns the segment of a message. A new message is of the last one, or begins the next.
+func (o *opened) place(id string) int {
+	n, known := o.segs[id]
+	if !known {
+		if len(o.kept.messages) >= segmentSize {
+			o.last, o.kept = o.last+1, &kept{}
+		}
+		n = o.last
+		o.segs[id] = n
+	}
+	return n
 }
 
 // textFiles stores the texts. The error of a text that does not exist wraps [fs.ErrNotExist].
@@ -40,13 +60,16 @@ type textFiles interface {
 	sessions(ctx context.Context, do func(id string, text []byte)) error
 	session(ctx context.Context, id string) ([]byte, error)
 	segments(ctx context.Context, id string) ([][]byte, error)
+	segment(ctx context.Context, id string, n int) ([]byte, error)
 	write(ctx context.Context, id string, session []byte, segments map[int][]byte) error
 	file(ctx context.Context, id, name string) ([]byte, error)
 	putFile(ctx context.Context, id, name string, data []byte) error
 	remove(ctx context.Context, id string) error
 }
 
-const segmentSize = 200
+// segmentSize is the number of messages of a text. Earlier versions wrote texts of 200 messages, which are
+// read and changed as they are.
+const segmentSize = 50
 
 // line is a line in a text: a message or a part.
 type line struct {
@@ -115,11 +138,11 @@ func (s *segmented) Messages(ctx context.Context, id string) ([]MessageRecord, [
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.forget(id)
-	k, err := s.load(ctx, id)
+	_, k, err := s.load(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
-	return slices.Clone(k.messages), slices.Clone(k.parts), nil
+	return k.messages, k.parts, nil
 }
 
 // forget removes a session from the cache unless it is locked, because an unlocked session may be
@@ -127,37 +150,95 @@ func (s *segmented) Messages(ctx context.Context, id string) ([]MessageRecord, [
 func (s *segmented) forget(id string) {
 	if !s.held[id] {
 		delete(s.cache, id)
-		delete(s.segs, id)
 	}
 }
 
-// load returns a session's messages, from the cache if the session is locked. mu is held.
-func (s *segmented) load(ctx context.Context, id string) (*kept, error) {
-	if k, ok := s.cache[id]; ok && s.held[id] {
-		return k, nil // the session is locked, so it has no other writer
+// open returns what is in memory of a session. A locked session has no other writer. mu is held.
+func (s *segmented) open(ctx context.Context, id string) (*opened, error) {
+	if o, ok := s.cache[id]; ok && s.held[id] {
+		return o, nil
 	}
+	o, _, err := s.load(ctx, id)
+	return o, err
+}
+
+// load reads all messages of a session. mu is held.
+func (s *segmented) load(ctx context.Context, id string) (*opened, *kept, error) {
 	files, err := s.files.segments(ctx, id)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	decoded := decodeAll(files)
-	k, segs := &kept{}, map[string]int{}
+	all, o := &kept{}, &opened{segs: map[string]int{}, kept: &kept{}}
 	messages, parts := 0, 0
-	for n, d := range decoded {
+	for _, d := range decoded {
 		if d.err != nil {
-			return nil, protocol.Errorf(protocol.ErrSession, "session", id, "the messages from number %d on are damaged: %v", n*segmentSize, d.err)
+			return nil, nil, protocol.Errorf(protocol.ErrSession, "session", id, "the messages from number %d on are damaged: %v", messages, d.err)
 		}
 		messages, parts = messages+len(d.messages), parts+len(d.parts)
 	}
-	k.grow(messages, parts)
+	all.grow(messages, parts)
 	for n, d := range decoded {
 		for i := range d.messages {
-			segs[d.messages[i].ID] = n
+			if _, twice := o.segs[d.messages[i].ID]; !twice {
+				o.segs[d.messages[i].ID] = n
+			}
 		}
-		k.put(d.messages, d.parts)
+		all.put(d.messages, d.parts)
+		if o.last = n; n == len(decoded)-1 {
+			o.kept.put(d.messages, d.parts)
+		}
 	}
-	s.cache[id], s.segs[id] = k, segs
-	return k, nil
+	s.cache[id] = o
+	return o, all, nil
+}
+
+// changed returns the texts of all segments that contain the given records. mu is held.
+func (s *segmented) changed(ctx context.Context, id string, o *opened, messages []MessageRecord, parts []PartRecord) (map[int][]byte, error) {
+	touched := map[int]*kept{}
+	at := func(n int) (*kept, error) {
+		if touched[n] != nil {
+			return touched[n], nil
+		}
+		k := o.kept
+		if n != o.last {
+			data, err := s.files.segment(ctx, id, n)
+			if err != nil {
+				return nil, err
+			}
+			var d segment
+			if d.decode(data); d.err != nil {
+				return nil, protocol.Errorf(protocol.ErrSession, "session", id, "the text %d of its messages is damaged: %v", n, d.err)
+			}
+			k = &kept{}
+			k.put(d.messages, d.parts)
+		}
+		touched[n] = k
+		return k, nil
+	}
+	for i := range messages {
+		k, err := at(o.place(messages[i].ID))
+		if err != nil {
+			return nil, err
+		}
+		k.put(messages[i:i+1], nil)
+	}
+	for i := range parts {
+		k, err := at(o.segs[parts[i].MessageID])
+		if err != nil {
+			return nil, err
+		}
+		k.put(nil, parts[i:i+1])
+	}
+	out := map[int][]byte{}
+	for n, k := range touched {
+		text, err := k.encode()
+		if err != nil {
+			return nil, err
+		}
+		out[n] = text
+	}
+	return out, nil
 }
 
 // segment is the decoded content of one text.
@@ -240,14 +321,13 @@ func (s *segmented) Put(ctx context.Context, rec SessionRecord, messages []Messa
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.forget(rec.ID)
-	k, err := s.load(ctx, rec.ID)
+	o, err := s.open(ctx, rec.ID)
 	if err != nil {
 		return err
 	}
-	k.put(messages, parts)
-	changed, err := k.encode(s.segs[rec.ID], messages, parts)
+	texts, err := s.changed(ctx, rec.ID, o, messages, parts)
 	if err == nil {
-		err = s.files.write(ctx, rec.ID, data, changed)
+		err = s.files.write(ctx, rec.ID, data, texts)
 	}
 	if err != nil {
 		delete(s.cache, rec.ID) // the stored state is the valid one
@@ -255,44 +335,17 @@ func (s *segmented) Put(ctx context.Context, rec SessionRecord, messages []Messa
 	return err
 }
 
-// encode returns the texts of all segments that contain the given records.
-func (k *kept) encode(segs map[string]int, messages []MessageRecord, parts []PartRecord) (map[int][]byte, error) {
-	out := map[int][]byte{}
-	for _, m := range messages {
-		n, known := segs[m.ID]
-		if !known {
-			n = len(segs) / segmentSize
-			segs[m.ID] = n
-		}
-		out[n] = nil
-	}
-	for _, p := range parts {
-		out[segs[p.MessageID]] = nil
-	}
-	for n := range out {
-		text, err := k.encodeOne(segs, n)
-		if err != nil {
-			return nil, err
-		}
-		out[n] = text
-	}
-	return out, nil
-}
-
-func (k *kept) encodeOne(segs map[string]int, n int) ([]byte, error) {
+// encode returns the text with the records.
+func (k *kept) encode() ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	first := min(n*segmentSize, len(k.messages))
-	for i := range k.messages[first:min(first+segmentSize, len(k.messages))] {
-		if err := enc.Encode(line{Message: &k.messages[first+i]}); err != nil {
+	for i := range k.messages {
+		if err := enc.Encode(line{Message: &k.messages[i]}); err != nil {
 			return nil, err
 		}
 	}
 	for i := range k.parts {
-		if segs[k.parts[i].MessageID] != n {
-			continue
-		}
 		if err := enc.Encode(line{Part: &k.parts[i]}); err != nil {
 			return nil, err
 		}
@@ -331,7 +384,6 @@ func (s *segmented) Delete(ctx context.Context, id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.cache, id)
-	delete(s.segs, id)
 	return s.files.remove(ctx, id)
 }
 
@@ -368,7 +420,7 @@ func errTooDeep() error {
 // FolderStore returns a store that keeps sessions in a folder, which must not be used for anything
 // else. Natively this is a folder of the operating system. In a page it is the origin-private file
 // system, which a browser may clear under storage pressure unless [fsaccess.Persist] was granted.
-// Each session is a folder. Its messages are in files of 200 messages each, one record a line, and
+// Each session is a folder. Its messages are in files of 50 messages each, one record a line, and
 // a change rewrites one of them. After a crash during a Put each file has its old or its new
 // content, never a part of it. The files of messages lie beside them, each under its SHA-256. Lock does not lock a session against other programs that use the
 // same folder.
@@ -408,6 +460,10 @@ func (f folderFiles) segments(ctx context.Context, id string) (files [][]byte, e
 		}
 		files = append(files, data)
 	}
+}
+
+func (f folderFiles) segment(ctx context.Context, id string, n int) ([]byte, error) {
+	return fsaccess.WithContext(ctx, f.fs).ReadFile(segmentName(id, n))
 }
 
 // write writes older segments first and the session's record last, so that no record refers to a

@@ -83,7 +83,7 @@ func (m *Sessions) menu() {
 
 // begin opens a new conversation. What the user writes from the press on is for it.
 func (m *Sessions) begin() {
-	if t := m.cur; t != nil && m.turning == nil && len(t.Session.Messages()) == 0 && t.Cancel == nil {
+	if t := m.cur; t != nil && m.turning == nil && len(t.Session.Recent()) == 0 && t.Cancel == nil {
 		dom.Element("text").Call("focus")
 		return
 	}
@@ -103,7 +103,7 @@ func (m *Sessions) begin() {
 
 // fork opens a copy of a conversation up to a message, or of all of it. The lock must be held.
 func (m *Sessions) fork(s *sandbox.Session, message string) error {
-	if len(s.Messages()) == 0 {
+	if len(s.Recent()) == 0 {
 		dom.Status("There is nothing to fork yet: say something first.")
 		return nil
 	}

@@ -324,7 +324,7 @@ func (m *Sessions) tour() {
 			return
 		}
 	}
-	if m.cur != nil && (len(m.cur.Session.Messages()) > 0 || m.cur.Cancel != nil) {
+	if m.cur != nil && (len(m.cur.Session.Recent()) > 0 || m.cur.Cancel != nil) {
 		m.begin()
 	}
 	t := m.cur

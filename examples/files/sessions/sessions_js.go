@@ -273,7 +273,7 @@ func (m *Sessions) show(t *talk.Talk) error {
 	dom.Hide("quiet", len(t.Items()) > 0)
 	t.ShowTodo()
 	t.ShowTrouble()
-	dom.Hide("welcome", len(t.Session.Messages()) > 0)
+	dom.Hide("welcome", len(t.Session.Recent()) > 0)
 	for _, id := range []string{"new", "fork", "rename", "rewind", "save", "load", "archive", "drop", "all", "send"} {
 		dom.Enable(id, true)
 	}

@@ -514,7 +514,7 @@ func (t *Talk) Heard() { t.Asked = t.latest().ID }
 // latest returns the last message, which may be the zero one. A summary is stored like a message of the
 // user's, and is none.
 func (t *Talk) latest() (last sandbox.Message) {
-	for _, m := range t.Session.Messages() {
+	for _, m := range t.Session.Recent() {
 		if m.Metadata.Trigger != "compaction" {
 			last = m
 		}

@@ -26,7 +26,7 @@ func (t *Talk) Came() bool { return len(t.step.sections) > 0 && t.last.Len() > 0
 func (t *Talk) ShowTrouble() {
 	text, again := t.Problem, "Try again"
 	if text == "" && t.Cancel == nil {
-		list := t.Session.Messages()
+		list := t.Session.Recent()
 		switch {
 		case len(list) == 0:
 		case list[len(list)-1].Metadata.Partial, list[len(list)-1].Role == sandbox.RoleAssistant && !ends(list[len(list)-1]):
