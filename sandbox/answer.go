@@ -561,10 +561,10 @@ func (a *answer) carryOut(ctx context.Context) error {
 				return func(agreed bool) { tell(ended{at: i, ask: ask, late: late, reply: &agreed}) }
 			},
 			done: func(res ToolResult, c *Call) {
-				far, sent, kept := c.forModel(ctx, res, false)
+				far, sent, kept := c.forModel(ctx, res, false, a.run.model.Local())
 				e := ended{at: i, res: res, model: far, far: far, kept: kept, who: c.trace.decisions()}
 				if a.run.model.Local() {
-					e.model, _, e.kept = c.forModel(ctx, res, true)
+					e.model, _, e.kept = c.forModel(ctx, res, true, true)
 				}
 				for i, f := range res.Files {
 					if f.local = len(sent) == 0; !f.local && sent[i].id != f.id {

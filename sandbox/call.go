@@ -54,6 +54,7 @@ type Call struct {
 	mu      sync.Mutex
 	touched []string    // paths whose content the result may contain
 	got     []string    // the paths in touched that were read
+	from    []string    // the files whose text was read, and the folders that a program could read
 	level   policy.Send // the strictest send level of all other content that was read
 	cause   string      // what was read at that level, such as "a program could read every file of the folder"
 	reads   bool        // the result may contain text of files
@@ -180,6 +181,7 @@ func (c *Call) view(ctx context.Context, p Permit, reads, writes []string) (view
 		level = level.Narrow(c.box.policy.Policy.Send.Below(path))
 	}
 	c.narrow(level, "a program could read "+inWords(reads))
+	c.reading(reads...)
 	view, more, err := gate.View(ctx, c.FS.f, p.p, reads, writes)
 	return view, func(ctx context.Context, changes []protocol.FileChange) error {
 		permit, err := c.changing(ctx, p, changes)
@@ -272,7 +274,7 @@ func (b *Box) CallForModel(ctx context.Context, id string, args any, local bool)
 	b.gate.Expect(1)
 	b.call(ctx, ToolCall{Tool: id, Args: args, to: to, done: func(res ToolResult, c *Call) {
 		t.Result = res
-		t.Text, t.Files, t.Withheld = c.forModel(ctx, res, local)
+		t.Text, t.Files, t.Withheld = c.forModel(ctx, res, local, false)
 	}}, make(chan struct{}, 1))
 	return t
 }
@@ -386,7 +388,8 @@ func subject(args any) string {
 
 // prepare returns the call with its tool, and checks the arguments.
 func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
-	c := &Call{ID: b.ids.Next(), box: b, scope: scopeOf(ctx, b), FS: Folder{b.fs}, asks: b.defers, level: policy.SendContents}
+	c := &Call{ID: b.ids.Next(), box: b, scope: scopeOf(ctx, b), FS: Folder{f: b.fs}, asks: b.defers, level: policy.SendContents}
+	c.FS.read = c.reading
 	if c.scope.only != nil && !c.scope.only[builtinName(id)] {
 		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "this agent has no such tool%s", b.meant(c.scope, id))
 	}
@@ -555,14 +558,20 @@ func (c *Call) request(ctx context.Context, preview gate.Permit) (r gate.Request
 	return r
 }
 
-// sentTo returns the receiver of the content that n reads, or "" if none of it is sent.
-func (c *Call) sentTo(n policy.Need) string {
+// receiver returns who gets the call's result, or "" if nobody elsewhere does.
+func (c *Call) receiver() string {
 	to := c.to
 	c.scope.mu.Lock()
+	defer c.scope.mu.Unlock()
 	if m := c.scope.model; to == "" && m != nil && !m.Local() {
 		to = "the model " + gate.Spelled(m.Name())
 	}
-	c.scope.mu.Unlock()
+	return to
+}
+
+// sentTo returns the receiver of the content that n reads, or "" if none of it is sent.
+func (c *Call) sentTo(n policy.Need) string {
+	to := c.receiver()
 	send := &c.box.policy.Policy.Send
 	least := send.For(n.Subject)
 	most := least

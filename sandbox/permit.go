@@ -47,14 +47,21 @@ func (g Gated[T]) Get(p Permit, n policy.Need) (T, error) {
 // [Permit] and return the error of [Permit.Check] if it does not cover their effect. The policy's
 // guard is below the permit, so a permit for too much still opens no file that the policy denies.
 // Paths are relative to the folder, as in package [io/fs]. The zero Folder must not be used.
-type Folder struct{ f gate.Folder }
+type Folder struct {
+	f    gate.Folder
+	read func(path ...string) // called with each file whose text a method has returned, may be nil
+}
 
 // Journal reports whether changes of the folder can be undone.
 func (f Folder) Journal() bool { return f.f.Journal() }
 
 // Read returns the content of a file and its version.
 func (f Folder) Read(ctx context.Context, p Permit, path string) ([]byte, fsaccess.Version, error) {
-	return f.f.Read(ctx, p.p, path)
+	data, v, err := f.f.Read(ctx, p.p, path)
+	if err == nil && f.read != nil {
+		f.read(path)
+	}
+	return data, v, err
 }
 
 // Stat returns information about a file. The permit must cover reading, writing, creating or
@@ -102,7 +109,16 @@ func (f Folder) Walk(ctx context.Context, p Permit, root string, o fsaccess.Walk
 // Grep returns an iterator over the matches of re in the files below root that may be read. Its
 // options limit it as in [fsaccess.Grep].
 func (f Folder) Grep(ctx context.Context, p Permit, root string, re *regexp.Regexp, o fsaccess.GrepOptions) iter.Seq2[fsaccess.Match, error] {
-	return f.f.Grep(ctx, p.p, root, re, o)
+	return func(yield func(fsaccess.Match, error) bool) {
+		for m, err := range f.f.Grep(ctx, p.p, root, re, o) {
+			if err == nil && f.read != nil {
+				f.read(m.Path)
+			}
+			if !yield(m, err) {
+				return
+			}
+		}
+	}
 }
 
 // List returns the entries of a folder that may be read.

@@ -26,10 +26,14 @@ type SessionRecord struct {
 	ReasoningTokens int64          `json:"reasoning_tokens,omitempty"` // the part of OutputTokens that models thought
 	// Money is the cost of the session's requests and of those of its subagents, by the prices of the
 	// runs, see [RunOptions].
-	Money      float64   `json:"money,omitempty"`
-	CreatedAt  time.Time `json:"created_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
-	ArchivedAt time.Time `json:"archived_at,omitzero"`
+	Money float64 `json:"money,omitempty"`
+	// Sent is the number of bytes of each file that were sent to models elsewhere, if the policy has a
+	// limit ([policy.SendPolicy].Above). Derived has the files whose text is in a file that a call wrote.
+	Sent       map[string]float64  `json:"sent,omitempty"`
+	Derived    map[string][]string `json:"derived,omitempty"`
+	CreatedAt  time.Time           `json:"created_at"`
+	UpdatedAt  time.Time           `json:"updated_at"`
+	ArchivedAt time.Time           `json:"archived_at,omitzero"`
 }
 
 // Role is the role of the author of a message.
@@ -132,6 +136,11 @@ func (s *SessionRecord) Validate() error {
 		return badRecord("session", s.ID, "money must be a number that is not negative")
 	case s.UpdatedAt.Before(s.CreatedAt):
 		return badRecord("session", s.ID, "updated before it was created")
+	}
+	for _, n := range s.Sent {
+		if !(n >= 0) || math.IsInf(n, 1) {
+			return badRecord("session", s.ID, "the bytes of a file that were sent can't be negative")
+		}
 	}
 	return s.Permissions.Validate()
 }

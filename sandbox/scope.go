@@ -25,6 +25,7 @@ type scope struct {
 	starter *scope   // the scope of the session that started this subagent, or nil
 	root    *scope   // the scope of the session that started this subagent, directly or not; otherwise s itself
 	alive   int      // in root: the number of active subagents
+	ledger  *ledger  // in root: what was sent of each file
 
 	mu       sync.Mutex
 	read     map[string]fsaccess.Version // the version of each file that the model last saw
@@ -61,7 +62,7 @@ func newScope(b *Box, id string, authority protocol.Authority, parent *scope) (*
 	if err != nil {
 		return nil, err
 	}
-	s := &scope{gate: &gate.Scope{ID: id, Authority: authority, Watch: w}}
+	s := &scope{gate: &gate.Scope{ID: id, Authority: authority, Watch: w}, ledger: newLedger(nil)}
 	s.root = s
 	if parent != nil {
 		s.gate.Parent, s.depth = parent.gate, parent.depth+1
@@ -132,9 +133,10 @@ const (
 type output struct {
 	text  string
 	level policy.Send
+	from  []string // the files that it is of
 }
 
-func (s *scope) keepOutput(id, whole string, level policy.Send) (string, error) {
+func (s *scope) keepOutput(id, whole string, level policy.Send, from []string) (string, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept+len(whole) > maxOutputs {
@@ -144,7 +146,7 @@ func (s *scope) keepOutput(id, whole string, level policy.Send) (string, error) 
 		s.outputs = map[string]output{}
 	}
 	path := outputFolder + id + ".txt"
-	s.outputs[path] = output{whole, level}
+	s.outputs[path] = output{whole, level, from}
 	s.kept += len(whole)
 	return path, nil
 }

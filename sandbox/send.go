@@ -51,11 +51,12 @@ func (c *Call) tellParent() {
 		return
 	}
 	c.mu.Lock()
-	touched, got, level, cause, reads := c.touched, c.got, c.level, c.cause, c.reads
+	touched, got, from, level, cause, reads := c.touched, c.got, c.from, c.level, c.cause, c.reads
 	c.mu.Unlock()
 	c.parent.mu.Lock()
 	defer c.parent.mu.Unlock()
 	c.parent.touched, c.parent.got = append(c.parent.touched, touched...), append(c.parent.got, got...)
+	c.parent.from = append(c.parent.from, from...)
 	if c.parent.level.Narrow(level) != c.parent.level {
 		c.parent.cause = cause
 	}
@@ -103,6 +104,7 @@ func (c *Call) sends(from, to string) error {
 	}
 	there := send.For(to)
 	if there.Narrow(level) == there {
+		c.scope.root.ledger.wrote(to, c.sources(from))
 		return nil
 	}
 	if cause != "" {
@@ -111,10 +113,27 @@ func (c *Call) sends(from, to string) error {
 	return protocol.Errorf(protocol.ErrCapabilityDenied, c.tool.ID, to, "the policy sends %s of what would be put here%s, and %s of what is here; put it where no more of it is sent, or read less before", level, cause, there)
 }
 
+// sources returns the files whose text is in what the call writes: the moved one, or all that it has read.
+func (c *Call) sources(moved string) (from []string) {
+	if moved != "" {
+		return []string{moved}
+	}
+	for at := c; at != nil && at.scope == c.scope; at = at.parent {
+		at.mu.Lock()
+		from = append(from, at.from...)
+		at.mu.Unlock()
+	}
+	return from
+}
+
 // forModel returns a result in the form for a model, its files, and descriptions of the content that
 // was withheld. A model on this machine receives the complete result, since nothing is sent anywhere.
-func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text string, files []File, kept []string) {
+//
+// If the result has more of a file than a session may send, the user is asked. If quiet is set, or the call
+// was stopped, that much is withheld.
+func (c *Call) forModel(ctx context.Context, res ToolResult, local, quiet bool) (text string, files []File, kept []string) {
 	if ctx.Err() != nil { // the call was stopped, but the model still receives its result
+		quiet = true
 		ctx = context.WithoutCancel(ctx)
 	}
 	if res.Err() != nil {
@@ -127,6 +146,11 @@ func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text s
 			text, kept = secrets.Redact(ctx, text)
 		}
 		if res.Data == nil {
+			if e := c.excerpt(ctx); !local && e.above > 0 {
+				if err := c.allowed(ctx, e, nil, text, true); err != nil {
+					return fmt.Sprintf("error %s: its text is %s", res.Code, protocol.Public(err).Message), nil, append(kept, "the text of an error, as the user was not asked or did not agree")
+				}
+			}
 			return text, nil, kept
 		}
 		text += "\nThe output until then: "
@@ -146,6 +170,12 @@ func (c *Call) forModel(ctx context.Context, res ToolResult, local bool) (text s
 			if e.cut > 0 {
 				kept = append(kept, fmt.Sprintf("%d bytes of what was read, as the policy sends up to %d of a text", e.cut, e.above))
 			}
+			if err := c.allowed(ctx, e, data, text, quiet); err != nil {
+				data, kept = withheld(data, err), append(kept, protocol.Public(err).Message)
+				if res.Err() != nil {
+					text = fmt.Sprintf("error %s", res.Code)
+				}
+			}
 		}
 	}
 	if local {
@@ -164,6 +194,8 @@ type excerpt struct {
 	rows  string // the member with the tool's rows
 	cut   int    // bytes that were left out
 
+	marked map[string][2]string // what the excerpt kept of a text, before and after its line
+
 	ctx    context.Context
 	budget jsx.Budget
 }
@@ -172,7 +204,7 @@ type excerpt struct {
 func (c *Call) excerpt(ctx context.Context) *excerpt {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := &excerpt{ctx: context.WithoutCancel(ctx)}
+	e := &excerpt{ctx: context.WithoutCancel(ctx), marked: map[string][2]string{}}
 	if c.reads {
 		e.above = c.box.policy.Policy.Send.Above
 	}
@@ -221,7 +253,9 @@ func (e *excerpt) text(s string) string {
 	}
 	rest := s[len(head):from]
 	e.cut += len(rest)
-	return fmt.Sprintf("%s\n[%d bytes in %d lines are left out of %d bytes in %d lines. Ask for the lines that you need, as with offset and limit of read.]\n%s", head, len(rest), countLines(rest), len(s), countLines(s), s[from:])
+	short := fmt.Sprintf("%s\n[%d bytes in %d lines are left out of %d bytes in %d lines. Ask for the lines that you need, as with offset and limit of read.]\n%s", head, len(rest), countLines(rest), len(s), countLines(s), s[from:])
+	e.marked[short] = [2]string{head, s[from:]}
+	return short
 }
 
 // list returns the first and the last elements of a long list, with the number of the others between
@@ -257,7 +291,9 @@ func (e *excerpt) list(v []any, depth int) any {
 		left += n
 	}
 	e.cut += left
-	return slices.Concat(out[:head], []any{fmt.Sprintf("[%d of %d rows with %d bytes are left out. Ask for less at once.]", tail-head, len(out), left)}, out[tail:])
+	mark := fmt.Sprintf("[%d of %d rows with %d bytes are left out. Ask for less at once.]", tail-head, len(out), left)
+	e.marked[mark] = [2]string{}
+	return slices.Concat(out[:head], []any{mark}, out[tail:])
 }
 
 // redactor removes credentials from the texts in a result.
@@ -452,7 +488,7 @@ func (c *Call) cut(res *ToolResult) {
 	if text, ok := m[c.tool.Text].(string); ok && c.tool.Text != "" {
 		limit.Rows = 0
 		head, meta := limit.truncate(context.Background(), text, func(_ context.Context, whole string) (string, error) {
-			return c.scope.keepOutput(c.ID, whole, c.sent())
+			return c.scope.keepOutput(c.ID, whole, c.sent(), c.sources(""))
 		})
 		m[c.tool.Text] = head
 		res.Metadata.Truncated, res.Metadata.OutputPath = meta.Truncated, meta.OutputPath
@@ -464,7 +500,7 @@ func (c *Call) cut(res *ToolResult) {
 		}
 		m[c.tool.Rows] = head
 		res.Metadata.Truncated = true
-		if path, err := c.scope.keepOutput(c.ID, rowLines(rows), c.rowsSent(rows)); err == nil {
+		if path, err := c.scope.keepOutput(c.ID, rowLines(rows), c.rowsSent(rows), c.sources("")); err == nil {
 			res.Metadata.OutputPath = path
 		}
 	}

@@ -114,6 +114,9 @@ func (b *Box) adopt(store Store, rec SessionRecord, ms []MessageRecord, ps []Par
 		return nil, err
 	}
 	sc.gate.Restore(rec.Permissions)
+	if sc.root == sc {
+		sc.ledger = newLedger(&rec)
+	}
 	sc.store = store
 	s := &Session{box: b, scope: sc, store: store, unlock: unlock, rec: rec, status: StatusIdle}
 	sc.session = s
@@ -432,6 +435,9 @@ func (s *Session) put(ctx context.Context, ms []MessageRecord, ps []PartRecord) 
 	now := s.now()
 	s.rec.UpdatedAt = now
 	s.rec.Permissions = s.scope.gate.Grants()
+	if s.scope.root == s.scope {
+		s.scope.ledger.store(&s.rec)
+	}
 	for i := range ms {
 		ms[i].UpdatedAt = now
 		if err := ms[i].Validate(); err != nil {

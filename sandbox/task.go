@@ -127,6 +127,9 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	c.visible = shown(true)
 	c.mu.Unlock()
 	text, err := runAgent(ctx, c.box, s, model, agent, seen)
+	if !model.Local() {
+		c.told()
+	}
 	if err != nil {
 		return nil, err
 	}

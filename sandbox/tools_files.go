@@ -70,6 +70,7 @@ func runRead(ctx context.Context, c *Call) (any, error) {
 	if whole, ok := c.scope.output(a.Path); ok {
 		data = []byte(whole.text)
 		c.narrow(whole.level, "an earlier output was read")
+		c.reading(whole.from...)
 	} else if strings.HasPrefix(a.Path, outputFolder) {
 		return nil, protocol.Errorf(protocol.ErrExecution, "read", a.Path, "there is no such output in this session").WithReason(protocol.ReasonNotFound)
 	} else {

@@ -182,40 +182,52 @@ func TestFilesSecrets(t *testing.T) {
 	}
 }
 
-// Of a long text a model elsewhere receives the beginning, the end and the size, and the card shows exactly
-// that.
+// Of a long text a model elsewhere receives the beginning, the end and the size, and more of it only if the user
+// agrees. The card shows exactly that.
 func TestFilesSendsTheEnds(t *testing.T) {
 	long(t)
 	t.Parallel()
 	for _, engine := range engines() {
 		t.Run(string(engine), func(t *testing.T) {
 			ctx := testContext(t)
-			long := strings.Repeat("first line\n", 200) + "THE MIDDLE\n" + strings.Repeat("last line\n", 200)
+			text := func(from, to int) (b string) {
+				for i := from; i < to; i++ {
+					b += fmt.Sprintf("line %04d of the file\n", i)
+				}
+				return b
+			}
+			long := text(0, 100) + "THE MIDDLE\n" + text(101, 201)
+			more := turn{calls: []call{{"read", map[string]any{"path": "long.txt", "offset": 60, "limit": 80}}}}
 			m := newPlaying(t, turn{calls: []call{{"write", map[string]any{"path": "long.txt", "content": long}}}},
-				turn{calls: []call{{"read", map[string]any{"path": "long.txt"}}}}, turn{text: "I have read it"})
+				turn{calls: []call{{"read", map[string]any{"path": "long.txt"}}}}, turn{text: "I have read it"},
+				more, turn{text: "I have no more"}, more, turn{text: "I have more"})
 			p := elsewhere(t, engine, m)
 			say(t, p, "go on")
 			asked(t, p)
 			answerKey(t, p, "1")
 			rested(t, p)
 			must(t, p.WaitFor(ctx, `document.getElementById("heard").textContent.includes("I have read it")`))
-			var last struct {
-				Messages []struct {
-					Role    string
-					Content any
+			receives := func() (received string) {
+				t.Helper()
+				var last struct {
+					Messages []struct {
+						Role    string
+						Content any
+					}
 				}
-			}
-			m.mu.Lock()
-			err := json.Unmarshal([]byte(m.sent[len(m.sent)-1]), &last)
-			m.mu.Unlock()
-			must(t, err)
-			received := ""
-			for _, x := range last.Messages {
-				if x.Role == "tool" {
-					received, _ = x.Content.(string)
+				m.mu.Lock()
+				err := json.Unmarshal([]byte(m.sent[len(m.sent)-1]), &last)
+				m.mu.Unlock()
+				must(t, err)
+				for _, x := range last.Messages {
+					if x.Role == "tool" {
+						received, _ = x.Content.(string)
+					}
 				}
+				return received
 			}
-			if !strings.Contains(received, "first line") || !strings.Contains(received, "last line") || strings.Contains(received, "THE MIDDLE") || !strings.Contains(received, fmt.Sprintf("of %d bytes in 401 lines", len(long))) {
+			received := receives()
+			if !strings.Contains(received, "line 0001") || !strings.Contains(received, "line 0200") || strings.Contains(received, "THE MIDDLE") || !strings.Contains(received, fmt.Sprintf("of %d bytes in 201 lines", len(long))) {
 				t.Errorf("the model receives %q", received)
 			}
 			part := func(title string) string {
@@ -226,6 +238,24 @@ func TestFilesSendsTheEnds(t *testing.T) {
 			}
 			if !strings.Contains(part("Result"), "THE MIDDLE") {
 				t.Error("the user does not see all")
+			}
+			// More than half of the file is sent only if the user agrees, who sees the text.
+			for _, c := range []struct {
+				key, said string
+				sent      bool
+			}{{reject, "I have no more", false}, {once, "I have more", true}} {
+				say(t, p, "read the middle")
+				holds(t, "the question", asked(t, p), "long.txt", "bytes were sent", "THE MIDDLE")
+				answerKey(t, p, c.key)
+				must(t, p.WaitFor(ctx, `document.getElementById("heard").textContent.includes(`+js(c.said)+`)`))
+				rested(t, p)
+				received := receives()
+				if strings.Contains(received, "THE MIDDLE") != c.sent || strings.Contains(received, "not sent") == c.sent {
+					t.Errorf("after the answer %s the model receives %q", c.key, received)
+				}
+				if got := part("What the model saw"); got != received {
+					t.Errorf("the card shows %q, and the model received %q", got, received)
+				}
 			}
 			noErrors(t, p)
 		})

@@ -45,7 +45,8 @@ func (s Send) Narrow(other Send) Send {
 type SendPolicy struct {
 	// Above is the maximum number of bytes of a text of files that a result sends, from 256 to 1 MiB. Of
 	// a longer one the beginning, the end and the size are sent, and a model can ask for the lines that it
-	// needs. Names of files are sent whole. 0 is no limit.
+	// needs. A conversation sends half of a file that way, at most four times Above and at least Above.
+	// The user is asked before it sends more. Names of files are sent whole. 0 is no limit.
 	Above     int
 	Default   Send               // for paths that no list names, [SendContents] if empty
 	Contents  []protocol.Pattern // may be sent even if Default is stricter
