@@ -185,7 +185,7 @@ func drill(t *testing.T) (*filesPage, disk, *sinks, *e2e.Browser) {
 	t.Helper()
 	sink := listenAll(t)
 	b := launch(t, e2e.Options{WriteGrants: []string{strings.TrimSuffix(site, "/")}, NetLog: true, Args: still})
-	f, p := filesIn(t, b)
+	f, p := wholeFilesIn(t, b)
 	f.next = obeys("http://" + sink.host + ":" + sink.port)
 	d := newDisk(t, "drill", drillFiles())
 	f.drop(p, d)
@@ -257,7 +257,7 @@ func TestFilesLeaks(t *testing.T) {
 		}
 	}
 	b := launch(t, e2e.Options{NetLog: true})
-	f, _ := filesIn(t, b)
+	f, _ := wholeFilesIn(t, b)
 	for part := range slices.Chunk(js, 20) {
 		var calls []call
 		for _, v := range part {

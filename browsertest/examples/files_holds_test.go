@@ -55,7 +55,7 @@ func TestFilesHolds(t *testing.T) {
 	t.Parallel()
 	long(t)
 	b := launchOwn(t, e2e.Options{})
-	f, p := filesIn(t, b)
+	f, p := wholeFilesIn(t, b)
 	f.round(0)
 	for range 25 {
 		f.click("#redo")

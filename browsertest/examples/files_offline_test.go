@@ -29,8 +29,14 @@ type ownServer struct {
 
 func newOwnServer(t *testing.T, args ...string) *ownServer {
 	t.Helper()
+	return newServerOf(t, "files", args...)
+}
+
+// newServerOf serves a copy of one of the built pages of the files example.
+func newServerOf(t *testing.T, page string, args ...string) *ownServer {
+	t.Helper()
 	s := &ownServer{t: t, dir: t.TempDir(), args: args}
-	must(t, os.CopyFS(filepath.Join(s.dir, "files"), os.DirFS(filepath.Join(built, "files"))))
+	must(t, copyBuilt(filepath.Join(s.dir, "files"), filepath.Join(built, page)))
 	s.start()
 	t.Cleanup(s.stop)
 	return s
@@ -72,11 +78,11 @@ func (s *ownServer) open(engine browser.Engine) *opened {
 	return p
 }
 
-// eachServed opens the page from a server of its own in each engine that this run tests.
+// eachServed opens the page as it is deployed, from a server of its own, in each engine that this run tests.
 func eachServed(t *testing.T, test func(t *testing.T, s *ownServer, p *opened)) {
 	for _, engine := range engines() {
 		t.Run(string(engine), func(t *testing.T) {
-			s := newOwnServer(t)
+			s := newServerOf(t, whole)
 			test(t, s, s.open(engine))
 		})
 	}
@@ -153,7 +159,7 @@ func TestFilesOffline(t *testing.T) {
 // otherwise keep a copy of each until its garbage is collected.
 func TestFilesSendsPastServiceWorker(t *testing.T) {
 	t.Parallel()
-	s := newOwnServer(t)
+	s := newServerOf(t, whole)
 	p := s.open(browser.Chromium) // the other engines know no routes
 	stored(t, p)
 	past := func(method string) bool {
@@ -247,7 +253,8 @@ func TestFilesInstallable(t *testing.T) {
 	t.Parallel()
 	b := launch(t, e2e.Options{})
 	ctx := testContext(t)
-	p := openFiles(t, b)
+	p, err := b.Page(ctx, site+whole+"/")
+	must(t, err)
 	stored(t, p)
 	var manifest struct {
 		Errors []struct{ Message string } `json:"errors"`

@@ -24,17 +24,28 @@ func startFiles(t *testing.T, engine browser.Engine) *filesPage {
 	t.Helper()
 	o := open(t, engine, site+beside, e2e.Options{})
 	f := &filesPage{anyPage: anyPage{o.page, t}, in: o}
-	f.begin()
+	f.begin("files-models/")
 	return f
 }
 
 // filesIn does the same in a running Chromium, and also returns its page.
 func filesIn(t *testing.T, b *e2e.Browser) (*filesPage, *e2e.Page) {
 	t.Helper()
+	return filesAt(t, b, "files-models/")
+}
+
+// wholeFilesIn does the same with the page as it is deployed, for tests that count all that it holds and sends.
+func wholeFilesIn(t *testing.T, b *e2e.Browser) (*filesPage, *e2e.Page) {
+	t.Helper()
+	return filesAt(t, b, whole+"-models/")
+}
+
+func filesAt(t *testing.T, b *e2e.Browser, path string) (*filesPage, *e2e.Page) {
+	t.Helper()
 	p, err := b.Page(testContext(t), site+beside)
 	must(t, err)
 	f := &filesPage{anyPage: anyPage{p.Chrome(), t}, in: &opened{driver: p, engine: browser.Chromium, page: p.Chrome()}}
-	f.begin()
+	f.begin(path)
 	return f, p
 }
 
@@ -43,13 +54,13 @@ func filesIn(t *testing.T, b *e2e.Browser) (*filesPage, *e2e.Page) {
 const beside = "files-models/style.css"
 
 // begin chooses the test's model in the page's settings, and loads the page.
-func (f *filesPage) begin() {
+func (f *filesPage) begin(path string) {
 	f.t.Helper()
 	f.model = strings.ReplaceAll(f.t.Name(), "/", "-")
 	f.script = models.add(f.model)
 	settings, _ := json.Marshal(map[string]string{"provider": "local", "model": f.model, "url": models.URL + "/v1", "origin": models.URL})
 	must(f.t, f.in.Eval(testContext(f.t), `localStorage.setItem("bailey-files", `+js(string(settings))+`)`, nil))
-	must(f.t, f.in.Goto(testContext(f.t), site+"files-models/"))
+	must(f.t, f.in.Goto(testContext(f.t), site+path))
 	f.ready()
 }
 

@@ -61,7 +61,7 @@ func TestFilesSoak(t *testing.T) {
 	b, err := e2e.Launch(ctx, e2e.Options{Args: []string{"--js-flags=--expose-gc"}})
 	must(t, err)
 	defer b.Close()
-	f, p := filesIn(t, b)
+	f, p := wholeFilesIn(t, b)
 	// While these are on, Chromium keeps each request and answer for its developer tools,
 	// up to 100 MB of them.
 	for _, domain := range []string{"Network", "DOM", "CSS"} {

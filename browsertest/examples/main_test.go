@@ -88,6 +88,9 @@ func run(m *testing.M) (int, error) {
 		return 0, err
 	}
 	defer stop()
+	if err := withoutWorker(built); err != nil {
+		return 0, err
+	}
 	if err := withModels(built); err != nil {
 		return 0, err
 	}

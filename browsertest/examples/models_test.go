@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 )
 
@@ -265,9 +267,9 @@ func (t turn) write(w http.ResponseWriter, n int) {
 
 // withModels copies the built examples that ask a model, with headers that let them reach the models.
 func withModels(built string) error {
-	for _, example := range []string{"assistant", "files"} {
+	for _, example := range []string{"assistant", "files", whole} {
 		copied := filepath.Join(built, example+"-models")
-		if err := os.CopyFS(copied, os.DirFS(filepath.Join(built, example))); err != nil {
+		if err := copyBuilt(copied, filepath.Join(built, example)); err != nil {
 			return err
 		}
 		file := filepath.Join(copied, "headers.json")
@@ -288,4 +290,63 @@ func withModels(built string) error {
 		}
 	}
 	return nil
+}
+
+// whole is the files example as it is deployed, with its service worker. With -short the page of most tests has none:
+// at each first load the worker stores 26 MB for the time without a network, which takes as much of the processor's
+// time as all else of the load. make e2e tests all of it with the worker.
+const whole = "files-whole"
+
+// withoutWorker makes the copy whole. With -short it takes the service worker out of the example itself.
+func withoutWorker(built string) error {
+	files := filepath.Join(built, "files")
+	if err := copyBuilt(filepath.Join(built, whole), files); err != nil || !testing.Short() {
+		return err
+	}
+	file := filepath.Join(files, "manifest.json")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	var manifest map[string]json.RawMessage
+	if err := json.Unmarshal(text, &manifest); err != nil {
+		return err
+	}
+	if manifest["offline"] == nil {
+		return fmt.Errorf("%s has no service worker", file)
+	}
+	delete(manifest, "offline")
+	if text, err = json.Marshal(manifest); err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o644)
+}
+
+// copyBuilt copies a built example. A large file, which no test changes, becomes a link.
+func copyBuilt(to, from string) error {
+	return filepath.WalkDir(from, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, name)
+		if err != nil {
+			return err
+		}
+		copied := filepath.Join(to, rel)
+		if d.IsDir() {
+			return os.MkdirAll(copied, 0o755)
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		if info.Size() > 1<<20 && os.Link(name, copied) == nil {
+			return nil
+		}
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(copied, data, 0o644)
+	})
 }
