@@ -34,7 +34,7 @@ BROWSER = $$(echo ./iframe ./worker ./fsaccess ./iframe/markdown ./sandbox; $(WA
 CACHED = $$($(GO) list ./... | grep -vxE "$$($(GO) list -m)(/internal/jsx/blocklint)?")
 
 # Chromium's arguments in make test-e2e: WebAssembly is compiled quickly, once, and each function is checked when it is first called. A test loads
-# a program of 14 MB, runs a small part of it, and ends before code that is compiled a second time pays. A package's tests compute more (sandbox takes
+# a program of 25 MB, runs a small part of it, and ends before code that is compiled a second time pays. A package's tests compute more (sandbox takes
 # 77 s in place of 46). make soak, e2e, attack and bench leave it out.
 LEAN := --js-flags=--liftoff-only,--wasm-lazy-validation
 

@@ -360,7 +360,7 @@ func TestCancelledContextEndsTheBrowser(t *testing.T) {
 	}
 }
 
-// An emptied window has no page, nothing of what a page stored, and no permission.
+// An emptied window has no page of a test, nothing of what a page stored, and no permission.
 func TestEmpty(t *testing.T) {
 	ctx := context1(t)
 	s := ServeHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
