@@ -166,7 +166,7 @@ func (o DocumentOptions) withDefaults() (DocumentOptions, error) {
 	return o, errors.Join(errs...)
 }
 
-// Theme sets the look of a document. These variables have an effect, and [ThemeVariables] returns their names:
+// Theme sets the look of a document. These variables have an effect, and [Theme.Names] returns their names:
 //
 //	--bailey-font          fonts of text
 //	--bailey-mono          fonts of code
@@ -190,12 +190,13 @@ type Theme struct {
 	Scheme string
 
 	// Variables are CSS custom properties. A name begins with two hyphens, and one that begins with
-	// --bailey- is one of [ThemeVariables]. A value has at most 256 bytes.
+	// --bailey- is one of [Theme.Names]. A value has at most 256 bytes.
 	Variables map[string]string
 }
 
-// ThemeVariables returns the names of the variables of a [Theme] that have an effect, sorted.
-func ThemeVariables() []string { return frame.ThemeVariables() }
+// Names returns the names of the variables that have an effect, sorted. They are the same for every
+// Theme.
+func (Theme) Names() []string { return frame.ThemeVariables() }
 
 func (t Theme) check() error {
 	if t.Scheme != "" && t.Scheme != "light" && t.Scheme != "dark" {
@@ -208,8 +209,8 @@ func (t Theme) check() error {
 		if len(name) < 3 || !strings.HasPrefix(name, "--") || strings.ContainsFunc(name, bad) {
 			return fmt.Errorf("iframe: Theme.Variables: %q is no name of a CSS custom property (--name)", name)
 		}
-		if strings.HasPrefix(name, "--bailey-") && !slices.Contains(ThemeVariables(), name) {
-			return fmt.Errorf("iframe: Theme.Variables: there is no variable %s: the names are %s", name, strings.Join(ThemeVariables(), ", "))
+		if strings.HasPrefix(name, "--bailey-") && !slices.Contains(t.Names(), name) {
+			return fmt.Errorf("iframe: Theme.Variables: there is no variable %s: the names are %s", name, strings.Join(t.Names(), ", "))
 		}
 		if len(value) > maxThemeValue {
 			return fmt.Errorf("iframe: Theme.Variables[%q] has %d bytes: at most %d", name, len(value), maxThemeValue)
@@ -227,7 +228,6 @@ const (
 	StateLost    State = "lost"    // the frame is gone or silent, and is being rebuilt
 	StateRebuilt State = "rebuilt" // a new frame shows all sections again
 	StateFailed  State = "failed"  // the frame was rebuilt too often: see Document.Err
-	StateClosed  State = "closed"  // the document was closed. OnState does not receive it
 )
 
 // CSPViolation is the browser's report that something in a frame violated the frame's Content

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
+	"github.com/bailey-go/bailey/internal/wire/btcp"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/protocol/compat"
 )
@@ -46,7 +47,7 @@ func TestBTCPToolReadsThePage(t *testing.T) {
 		{strings.Repeat("p", 1000), `null`},
 		{strings.Repeat("p", 1001), `"INVALID_PARAMS"`},
 	} {
-		code := compat.BTCPCode(`try { return await btcp.parentDOM.querySelector(args) } catch (e) { return e.code }`, grants)
+		code := btcp.Code(`try { return await btcp.parentDOM.querySelector(args) } catch (e) { return e.code }`, grants)
 		res, err := e.Run(testContext(t), code, RunOptions{Args: c.selector})
 		if err != nil {
 			t.Errorf("%.20s: %v", c.selector, err)
@@ -60,7 +61,7 @@ func TestBTCPToolReadsThePage(t *testing.T) {
 		t.Errorf("the host was asked %d times: %.60q", len(asked), asked)
 	}
 	// Without the capability there is nothing to call.
-	res, err := e.Run(testContext(t), compat.BTCPCode(`return typeof btcp.parentDOM`, nil), RunOptions{})
+	res, err := e.Run(testContext(t), btcp.Code(`return typeof btcp.parentDOM`, nil), RunOptions{})
 	if err != nil || res.Value != "undefined" {
 		t.Errorf("%+v, %v", res, err)
 	}

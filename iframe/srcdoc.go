@@ -15,15 +15,12 @@ import (
 //go:embed srcdoc.css
 var srcdocCSS string
 
-// SrcdocStyleHash is the hash of the style of a [Srcdoc], as a CSP source expression. If a
-// page's own style-src does not list it, the text is shown without that style, because srcdoc
-// frames inherit the policy of the page. It can be an item of StyleHashes in package headers.
-const SrcdocStyleHash = "'sha256-3EH0tR9/B6kfmGQztYAmpAKUWzf6s3al9x3GhlC8jEM='"
+const srcdocStyleHash = "'sha256-3EH0tR9/B6kfmGQztYAmpAKUWzf6s3al9x3GhlC8jEM='"
 
 // srcdocPolicy is the policy of the outer document, which the inner one inherits. A policy in
 // the same document as the text would come too late for resources that a parser loads while it
 // reads, such as srcset in Firefox.
-const srcdocPolicy = "default-src 'none'; img-src data:; style-src " + SrcdocStyleHash +
+const srcdocPolicy = "default-src 'none'; img-src data:; style-src " + srcdocStyleHash +
 	"; base-uri 'none'; form-action 'none'; frame-src 'none'"
 
 // Srcdoc is a document that shows HTML inside two frames without any script. It is for servers
@@ -78,6 +75,11 @@ func (o SrcdocOptions) document(text string) string {
 	outer.WriteString("</body></html>")
 	return outer.String()
 }
+
+// StyleHash returns the hash of the style of every Srcdoc, as a CSP source expression. If a page's own
+// style-src does not list it, the text is shown without that style, because srcdoc frames inherit the
+// policy of the page. It can be an item of StyleHashes in package headers.
+func (Srcdoc) StyleHash() string { return srcdocStyleHash }
 
 // String returns the document, not escaped for an attribute. html/template and the DOM property
 // srcdoc accept it unchanged.

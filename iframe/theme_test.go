@@ -10,7 +10,7 @@ import (
 
 // The comment of Theme lists each variable, and a misspelt one is an error that lists them.
 func TestThemeVariables(t *testing.T) {
-	names := ThemeVariables()
+	names := Theme{}.Names()
 	if len(names) != 13 {
 		t.Errorf("%d variables: %q", len(names), names)
 	}
