@@ -40,6 +40,10 @@ var (
 	enclaveText string
 	//go:embed dom.js
 	domText string
+	//go:embed appouter.js
+	appouterText string
+	//go:embed app.js
+	appText string
 	//go:embed document.css
 	documentCSS string
 )
@@ -50,11 +54,13 @@ var (
 	domainScript   = newScript("domain.js", domainText, domainHash)
 	enclaveScript  = newScript("enclave.js", enclaveText, enclaveHash)
 	domScript      = newScript("dom.js", domText, domHash)
+	appouterScript = newScript("appouter.js", appouterText, appouterHash)
+	appScript      = newScript("app.js", appText, appHash)
 )
 
 // Scripts returns all scripts that Bailey puts into frames.
 func Scripts() []Script {
-	return []Script{outerScript, documentScript, domainScript, enclaveScript, domScript}
+	return []Script{outerScript, documentScript, domainScript, enclaveScript, domScript, appouterScript, appScript}
 }
 
 // ScriptHashes returns the CSP source expressions of [Scripts]. A srcdoc frame inherits its
