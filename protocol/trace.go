@@ -38,6 +38,7 @@ type TraceEvent struct {
 	DurationMS float64    `json:"duration_ms,omitempty"`
 	Tool       string     `json:"tool,omitempty"`
 	Server     string     `json:"server,omitempty"`
+	App        string     `json:"app,omitempty"` // the tool whose page made the call
 	Capability Capability `json:"capability,omitempty"`
 	Decision   Action     `json:"decision,omitempty"`
 	Rule       string     `json:"rule,omitempty"`

@@ -30,6 +30,7 @@ type Box struct {
 	raw         fsaccess.FS
 	tools       *protocol.Toolset
 	byID        map[string]*Tool
+	hidden      map[string]*Tool // those that only pages of tools call
 	missing     []Availability
 	environment Environment
 	ids         *ids.Source
@@ -108,7 +109,7 @@ func randomID(bytes int) string {
 // the names of their tools, so a server's tool that can't be added is listed as missing, with the
 // reason. A server therefore can't keep a box from being created.
 func (b *Box) addTools(tools []Tool) error {
-	b.tools, b.byID = &protocol.Toolset{}, map[string]*Tool{}
+	b.tools, b.byID, b.hidden = &protocol.Toolset{}, map[string]*Tool{}, map[string]*Tool{}
 	key := func(t Tool) string { return strings.ToLower(builtinName(t.ID)) } // no two ids differ in case alone
 	taken := map[string]string{}                                             // the reason why an id is not available
 	for _, id := range append(b.tools.Locked(), standardIDs()...) {
@@ -166,15 +167,19 @@ func (b *Box) addTool(t Tool) error {
 		res := b.Call(ctx, id, args)
 		return res.Data, res.Err()
 	}
-	if err := b.tools.Add(t.Tool); err != nil {
+	set, byID := b.tools, b.byID
+	if t.NotForModel && !b.o.off.apps {
+		set, byID = &protocol.Toolset{}, b.hidden
+	}
+	if err := set.Add(t.Tool); err != nil {
 		return err
 	}
-	added, err := b.tools.Lookup(id)
+	added, err := set.Lookup(id)
 	if err != nil {
 		return err
 	}
 	t.Tool = *added
-	b.byID[id] = &t
+	byID[id] = &t
 	return nil
 }
 
@@ -207,7 +212,7 @@ func (b *Box) RememberedRules() policy.Rules { return b.gate.Remembered() }
 // user is not asked and the call does not run. It returns an error if the arguments don't match the
 // tool's schema.
 func (b *Box) Explain(ctx context.Context, id string, args any) (policy.Explanation, error) {
-	c, err := b.prepare(ctx, id, args)
+	c, err := b.prepare(ctx, id, args, appCall{})
 	if err != nil {
 		return policy.Explanation{}, err
 	}

@@ -48,6 +48,7 @@ type Call struct {
 	model  string           // the model's id of the call, or of the call that made it
 	to     string           // the receiver of the result if it is not the session's model, or empty
 	asked  string           // the key of the third-party command that the call's own question was about
+	app    string           // the tool whose page made the call, or empty
 	parent *Call            // the call whose tool made this one, or nil
 	change *fsaccess.Change // the step of the folder's history for undo and diff, or nil
 
@@ -231,6 +232,7 @@ type ToolCall struct {
 	Args any // a tree of JSON values, JSON text ([]byte or json.RawMessage), or a struct
 
 	to     string                                       // the receiver of the result if it is not the session's model
+	app    appCall                                      // if the page of a tool makes the call
 	begun  func(c *Call)                                // called before the tool runs
 	done   func(res ToolResult, c *Call)                // called when the call has ended
 	asking func(late bool) (answered func(agreed bool)) // called before the user is asked
@@ -279,6 +281,53 @@ func (b *Box) CallForModel(ctx context.Context, id string, args any, local bool)
 	return t
 }
 
+// CallForApp makes a call that the page of a tool asks for, see [Tool].App. tool is the id of the tool
+// whose page it is. The page has chosen name, the server's own name of a tool or its id, and args. The
+// call is refused unless that tool has ForApps and is of the same server. Then it passes every step of
+// [Box.Call]. The question about it and the audit log name the page, in [Request].App: the model did
+// not make this call.
+func (b *Box) CallForApp(ctx context.Context, tool, name string, args any) ToolResult {
+	to := ""
+	if of := b.tool(tool); of != nil && of.App != nil {
+		to = b.forApp(of, name)
+	}
+	b.gate.Expect(1)
+	return b.call(ctx, ToolCall{Tool: to, Args: args, app: appCall{by: tool, name: name}}, make(chan struct{}, 1))
+}
+
+// appCall is a call by the page of a tool.
+type appCall struct{ by, name string }
+
+// tool returns a tool of the box, also one that is not for the model.
+func (b *Box) tool(id string) *Tool {
+	if t := b.byID[id]; t != nil {
+		return t
+	}
+	return b.hidden[id]
+}
+
+// forApp returns the id of the tool that the page of another may call by a name, or "".
+func (b *Box) forApp(of *Tool, name string) string {
+	for _, list := range []map[string]*Tool{b.byID, b.hidden} {
+		for id, t := range list {
+			if (t.ForApps && t.Server == of.Server || b.o.off.apps) && (id == name || t.Served != "" && t.Served == name) {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// AppOf returns the page of a tool and the name of its server, or nil if it has none.
+func (b *Box) AppOf(tool string) (page *protocol.App, server string) {
+	t := b.tool(builtinName(tool))
+	if t == nil || t.App == nil {
+		return nil, ""
+	}
+	copied := *t.App
+	return &copied, t.Server
+}
+
 // CallAll makes the calls concurrently, at most ten at a time, and returns their results in the
 // order of calls. Their requests for consent share one prompt where possible.
 func (b *Box) CallAll(ctx context.Context, calls ...ToolCall) []ToolResult {
@@ -311,7 +360,7 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res T
 	}
 	waits := sync.OnceFunc(b.gate.Done) // this call asks no more questions, or has ended
 	defer waits()
-	c, err := b.prepare(ctx, tc.Tool, tc.Args)
+	c, err := b.prepare(ctx, tc.Tool, tc.Args, tc.app)
 	made, c.asking, c.model, c.to = c, tc.asking, tc.ID, tc.to
 	parent, ok := ctx.Value(callKey{}).(*Call)
 	c.parent = parent
@@ -387,9 +436,12 @@ func subject(args any) string {
 }
 
 // prepare returns the call with its tool, and checks the arguments.
-func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
-	c := &Call{ID: b.ids.Next(), box: b, scope: scopeOf(ctx, b), FS: Folder{f: b.fs}, asks: b.defers, level: policy.SendContents}
+func (b *Box) prepare(ctx context.Context, id string, args any, app appCall) (*Call, error) {
+	c := &Call{ID: b.ids.Next(), box: b, scope: scopeOf(ctx, b), FS: Folder{f: b.fs}, asks: b.defers, level: policy.SendContents, app: app.by}
 	c.FS.read = c.reading
+	if app.by != "" && id == "" {
+		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", "", "the page of this tool has no tool %.80q to call", app.name)
+	}
 	if c.scope.only != nil && !c.scope.only[builtinName(id)] {
 		return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "this agent has no such tool%s", b.meant(c.scope, id))
 	}
@@ -401,6 +453,10 @@ func (b *Box) prepare(ctx context.Context, id string, args any) (*Call, error) {
 		tree = gate.Clone(tree)
 	}
 	c.Args = tree
+	if t := b.hidden[id]; t != nil && app.by != "" {
+		c.tool = t
+		return c, c.tool.Check(tree)
+	}
 	if _, err := b.tools.Lookup(builtinName(id)); err != nil {
 		if hint := b.meant(c.scope, id); hint != "" && errors.Is(err, protocol.ErrToolNotFound) {
 			return c, protocol.Errorf(protocol.ErrToolNotFound, "call", id, "there is no tool of that name%s", hint)
@@ -540,7 +596,7 @@ func (c *Call) precheck(ctx context.Context, preview gate.Permit) (err error) {
 
 // request returns the question about the call, with the tool's title and preview.
 func (c *Call) request(ctx context.Context, preview gate.Permit) (r gate.Request) {
-	r.Description, r.Agent = c.tool.Description, c.scope.agent
+	r.Description, r.Agent, r.App = c.tool.Description, c.scope.agent, c.app
 	if c.tool.Preview == nil {
 		return r
 	}

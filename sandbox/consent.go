@@ -56,6 +56,7 @@ type Request struct {
 	Unified  bool
 	Session  string   // the id of the session
 	Agent    string   // the subagent that makes the call, or empty
+	App      string   // the tool whose page makes the call, see [Tool].App, or empty: the model did not ask for it
 	Patterns []string // suggested patterns for a grant, narrowest first
 	// Once reports that no rule can stand for an answer, such as for the content of a plan, or for a
 	// path that is too long for a pattern. AnswerSession and AnswerProject are then like AnswerOnce, and
@@ -113,7 +114,7 @@ func gateAsk(a Asker) gate.Ask {
 func requestOf(r gate.Request) Request {
 	out := Request{
 		Call: r.Call, Tool: r.Tool, Title: r.Title, Description: r.Description, Args: r.Args, Needs: r.Needs, Risk: r.Risk, Destroys: r.Destroys,
-		Untrusted: r.Untrusted, Reason: r.Reason, Diff: r.Diff, Session: r.Session, Agent: r.Agent, Patterns: r.Patterns, Once: r.Once, Unified: r.Unified,
+		Untrusted: r.Untrusted, Reason: r.Reason, Diff: r.Diff, Session: r.Session, Agent: r.Agent, App: r.App, Patterns: r.Patterns, Once: r.Once, Unified: r.Unified,
 	}
 	for _, e := range r.Effects {
 		out.Effects = append(out.Effects, Effect(e))

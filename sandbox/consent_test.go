@@ -14,7 +14,7 @@ import (
 func TestRequestsAndRepliesCrossWhole(t *testing.T) {
 	effect := gate.Effect{Text: "text", Risk: protocol.RiskHigh, Destroys: true, InTitle: true, Needs: []policy.Need{{Subject: "s"}}}
 	in := gate.Request{Call: "call", Tool: "tool", Title: "title", Description: "description", Effects: []gate.Effect{effect, {}}, Args: "args", Needs: []policy.Need{{Subject: "n"}},
-		Risk: protocol.RiskLow, Destroys: true, Untrusted: true, Reason: "reason", Diff: "diff", Session: "session", Agent: "agent", Patterns: []string{"p"}, Once: true, Unified: true}
+		Risk: protocol.RiskLow, Destroys: true, Untrusted: true, Reason: "reason", Diff: "diff", Session: "session", Agent: "agent", Patterns: []string{"p"}, Once: true, Unified: true, App: "app"}
 	reply := Reply{Answer: policy.AnswerSession, Pattern: "pattern", Reason: "why"}
 	var got Prompt
 	replies, err := gateAsk(AskFunc(func(_ context.Context, p Prompt) ([]Reply, error) { got = p; return []Reply{reply}, nil }))(t.Context(), []gate.Request{in})

@@ -96,5 +96,6 @@ type off struct {
 	same   bool // the effect is the one that the question showed
 	sizes  bool // the size of an edit is counted before it is made
 	marks  bool // invisible characters in a question are marked
+	apps   bool // the page of a tool calls only tools that are for it, and the model none that are for pages alone
 	views  bool // each path of a program, an undo and a removed folder is decided separately
 }

@@ -34,6 +34,17 @@ type Tool struct {
 	// Run does the work. Its result must be a value as of [protocol.Tool.Execute].
 	Run func(ctx context.Context, c *Call) (any, error)
 
+	// App is the tool's own page, or nil. A host shows it with the input and the result of a call, see
+	// iframe.NewApp, and package mcp serves it to other hosts.
+	App *protocol.App
+	// ForApps lets the pages of tools of the same server call the tool, by [Box.CallForApp]. For a tool
+	// without a server these are the app's own pages. Served is the server's own name of the tool, or
+	// empty.
+	ForApps bool
+	Served  string
+	// NotForModel hides the tool from models and from their code. With ForApps, only pages call it.
+	NotForModel bool
+
 	// Text and Rows name the member of the result that is cut if it is too long. Text names a
 	// string, such as "content". Rows names a list, such as "matches". The limit is 200 KiB, for
 	// glob also 1,000 rows, and for grep 200.

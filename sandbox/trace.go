@@ -29,6 +29,7 @@ const maxDecided = 20
 
 func (t *tracer) event(kind protocol.TraceType) protocol.TraceEvent {
 	e := protocol.TraceEvent{TraceID: t.box.ids.Next(), ParentID: t.call.ID, RootID: t.call.scope.gate.ID, ExecID: t.call.ID, Type: kind, Time: t.box.o.Now(), Tool: t.tool}
+	e.App = t.call.app
 	if t.call.tool != nil {
 		e.Server = t.call.tool.Server
 	}

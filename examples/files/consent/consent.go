@@ -205,6 +205,9 @@ func (q *Question) summarize(list []sandbox.Request, added, removed int) {
 		if r.Agent != "" {
 			name = "the subagent " + Mark(r.Agent)
 		}
+		if r.App != "" {
+			name = "the page of " + Mark(r.App)
+		}
 		if !slices.Contains(who, name) {
 			who = append(who, name)
 		}
@@ -279,6 +282,9 @@ func effects(r sandbox.Request, alone bool) []Effect {
 		out[0].Notes = notes(r)
 		if r.Agent != "" {
 			out[0].Notes = append(out[0].Notes, "asked by "+Mark(r.Agent))
+		}
+		if r.App != "" {
+			out[0].Notes = append(out[0].Notes, "asked by the page of "+Mark(r.App))
 		}
 	}
 	return out

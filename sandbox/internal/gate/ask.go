@@ -22,6 +22,7 @@ type Request struct {
 	Reason             string
 	Diff               string
 	Session, Agent     string
+	App                string
 	Patterns           []string
 	Once               bool
 	Unified            bool
