@@ -52,6 +52,9 @@ type Options struct {
 	// written the request, and receives the answer. With nil, such requests are refused.
 	Sample func(ctx context.Context, r sandbox.ModelRequest) (string, error)
 
+	// Apps tells the server that the app shows pages of tools (MCP Apps), with [Client.App] and iframe.NewApp.
+	Apps bool
+
 	// Authorize, if set, lets the server be used with OAuth 2.1. It opens an address at the authorization
 	// server for the user, waits until the user is sent to Redirect, and returns that address with its
 	// query. Show the user the host of the address first.
@@ -294,6 +297,9 @@ func (c *Client) initialize(ctx context.Context, t fetch.Transport) error {
 	capabilities := map[string]any{}
 	if c.o.Ask != nil {
 		capabilities["elicitation"] = map[string]any{"form": map[string]any{}}
+	}
+	if c.o.Apps {
+		capabilities["extensions"] = map[string]any{"io.modelcontextprotocol/ui": map[string]any{"mimeTypes": []string{appType}}}
 	}
 	if c.o.Sample != nil {
 		capabilities["sampling"] = map[string]any{}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -36,6 +37,7 @@ type listed struct {
 	Execution   struct {
 		Task string `json:"taskSupport"` // required, optional or forbidden
 	} `json:"execution"`
+	Meta json.RawMessage `json:"_meta"`
 }
 
 // Tools returns the server's tools for a box. If the server has resources or prompts, two more tools list
@@ -137,6 +139,7 @@ func (c *Client) tool(l listed, taken map[string]bool) sandbox.Tool {
 		return c.run(ctx, t, l, call)
 	})
 	t.Description = "A tool of the MCP server " + c.o.Name + c.where() + ", which says of it: " + c.legible(clip(about, maxDescription))
+	c.page(&t, l)
 	var err error
 	if t.Parameters, err = c.schema(string(l.Schema)); err != nil {
 		t.Missing = err.Error()
@@ -148,6 +151,81 @@ func (c *Client) tool(l listed, taken map[string]bool) sandbox.Tool {
 		t.Missing = "its schema can't be checked: " + protocol.Public(err).Message
 	}
 	return t
+}
+
+// page sets what a server says about the page of its tool, and about who may call the tool.
+func (c *Client) page(t *sandbox.Tool, l listed) {
+	var ui struct {
+		URI        json.RawMessage `json:"resourceUri"`
+		Visibility json.RawMessage `json:"visibility"`
+	}
+	var meta toolMeta
+	_ = json.Unmarshal(l.Meta, &meta)
+	_ = json.Unmarshal(meta.UI, &ui)
+	uri := ""
+	if json.Unmarshal(ui.URI, &uri) != nil {
+		_ = json.Unmarshal(meta.URI, &uri)
+	}
+	if strings.HasPrefix(uri, "ui://") && len(uri) <= maxURI {
+		t.App = &protocol.App{URI: uri}
+	}
+	t.Served, t.ForApps = l.Name, true
+	var visibility []string
+	if len(ui.Visibility) == 0 || string(ui.Visibility) == "null" {
+		return
+	}
+	// A list that can't be read is for nobody.
+	_ = json.Unmarshal(ui.Visibility, &visibility)
+	t.ForApps, t.NotForModel = slices.Contains(visibility, "app"), !slices.Contains(visibility, "model")
+}
+
+// App reads the page of a tool, whose address is in [sandbox.Tool].App. Like the list of tools, it is a request
+// of the app itself: the address is the server's own. The page is untrusted. A resource that is no page, or
+// more than 8 MiB, is [protocol.ErrExecution].
+func (c *Client) App(ctx context.Context, uri string) (protocol.App, error) {
+	if !strings.HasPrefix(uri, "ui://") || len(uri) > maxURI {
+		return protocol.App{}, protocol.Errorf(protocol.ErrInvalidParams, "app", c.o.Name, "%.80q is no address of a page: it must begin with ui://", uri)
+	}
+	var res struct {
+		Contents []struct {
+			resource
+			Meta struct {
+				UI json.RawMessage `json:"ui"`
+			} `json:"_meta"`
+		}
+	}
+	if err := c.call(ctx, c.o.Transport, "resources/read", map[string]any{"uri": uri}, &res); err != nil {
+		return protocol.App{}, err
+	}
+	for _, r := range res.Contents {
+		kind := strings.ToLower(strings.Join(strings.Fields(r.MIME), ""))
+		if r.URI != uri || strings.ReplaceAll(kind, `"`, "") != appType {
+			continue
+		}
+		page := protocol.App{URI: uri, HTML: r.Text}
+		if r.Text == "" {
+			data, err := base64.StdEncoding.DecodeString(r.Blob)
+			if err != nil {
+				return protocol.App{}, c.errorf("app", "the page is no base64")
+			}
+			page.HTML = strings.ToValidUTF8(string(data), "\uFFFD")
+		}
+		if page.HTML == "" || len(page.HTML) > maxApp {
+			return protocol.App{}, c.errorf("app", "the page has %d bytes: want 1 to %d", len(page.HTML), maxApp)
+		}
+		var ui struct {
+			CSP struct {
+				Connect   []string `json:"connectDomains"`
+				Resources []string `json:"resourceDomains"`
+			} `json:"csp"`
+			Border bool `json:"prefersBorder"`
+		}
+		if json.Unmarshal(r.Meta.UI, &ui) == nil {
+			page.Connect, page.Resources, page.Border = origins(ui.CSP.Connect), origins(ui.CSP.Resources), ui.Border
+		}
+		return page, nil
+	}
+	return protocol.App{}, c.errorf("app", "the server has no page of type %s at %s", appType, clip(uri, 200))
 }
 
 // where returns the server's place for a text. It is a part of what a lasting answer about a tool is for.
@@ -288,6 +366,7 @@ func (c *Client) resources(taken map[string]bool) sandbox.Tool {
 		}
 		return map[string]any{"content": strings.ToValidUTF8(b.String(), "\uFFFD")}, nil
 	})
+	t.ForApps, t.Served = true, "resources/read"
 	t.Description = "Lists the resources of the MCP server " + c.o.Name + ", or reads the one with the given uri."
 	t.Parameters = `{"type":"object","properties":{"uri":{"type":"string","maxLength":8192}},"additionalProperties":false}`
 	return t
