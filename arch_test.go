@@ -60,7 +60,7 @@ var rooms = map[string][]string{
 	"internal/wire/document":    {"internal/strictjson", "internal/jsx"},
 	"internal/wire/wasm":        {"internal/jsx"},
 	"internal/frame":            {"protocol", "internal/strictjson", "internal/jsx", "internal/wire"},
-	"iframe":                    {"protocol", "internal/ids", "internal/jsx", "internal/frame", "internal/stopclock", "internal/wire"},
+	"iframe":                    {"protocol", "internal/ids", "internal/jsx", "internal/legible", "internal/frame", "internal/stopclock", "internal/wire"},
 	"iframe/markdown":           {"internal/jsx/trust", "iframe/internal/raster", "iframe/internal/localpath"},
 	"iframe/internal/localpath": {},
 	"iframe/guests":             {"iframe", "internal/jsx"},

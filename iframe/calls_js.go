@@ -134,6 +134,10 @@ func toFile(_ context.Context, name, text string) error {
 	if err != nil {
 		return err
 	}
+	return saveBlob(blob, name)
+}
+
+func saveBlob(blob jsx.Value, name string) error {
 	addresses, err := jsx.Get(jsx.Global(), "URL")
 	if err != nil {
 		return err
