@@ -87,7 +87,11 @@ func NewServer(box *sandbox.Box, o Options) (*sdk.Server, error) {
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object"}`)
 		}
-		server.AddTool(&sdk.Tool{Name: id, Description: t.Description, InputSchema: schema}, handler(box, o, id))
+		made := &sdk.Tool{Name: id, Description: t.Description, InputSchema: schema}
+		if err := addApp(server, box, made); err != nil {
+			return nil, err
+		}
+		server.AddTool(made, handler(box, o, id))
 	}
 	if err := addResources(server, box, o); err != nil {
 		return nil, err
