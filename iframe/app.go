@@ -10,6 +10,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -99,12 +100,12 @@ type AppOptions struct {
 	// TrustedTypesPolicy is the name of the Trusted Types policy, as in [DocumentOptions].
 	TrustedTypesPolicy string
 
-	off appOff // in attack tests
+	off    appOff        // in attack tests
+	layers []frame.Layer // that an attack test leaves out
 }
 
 // appOff turns off defences in attack tests.
 type appOff struct {
-	policy, frames   bool // of the frames
 	rate, size       bool
 	ask, once        bool
 	state            bool // requests before ui/initialize

@@ -83,13 +83,10 @@ func (im *appImpl) build(parent Element, opts AppOptions) error {
 	if im.outer, err = jsx.Call(page, "createElement", "iframe"); err != nil {
 		return err
 	}
-	p := frame.AppPage{Label: opts.Label, PolicyName: opts.TrustedTypesPolicy, Connect: opts.Connect, Resources: opts.Resources}
-	if opts.off.policy {
-		p.Off = append(p.Off, frame.LayerPolicy)
-	}
+	p := frame.AppPage{Label: opts.Label, PolicyName: opts.TrustedTypesPolicy, Connect: opts.Connect, Resources: opts.Resources, Off: opts.layers}
 	allow := frame.Allow
-	if opts.off.frames {
-		p.Off, allow = append(p.Off, frame.LayerFrames), ""
+	if len(opts.layers) > 0 {
+		allow = ""
 	}
 	for _, a := range [][2]string{
 		{"sandbox", p.Sandbox()}, {"allow", allow}, {"referrerpolicy", "no-referrer"}, {"title", opts.Label}, {"frameborder", "0"},

@@ -262,7 +262,7 @@ log("done");
 func TestAttackAppFrames(t *testing.T) {
 	skipInnermost(t)
 	count := attack.Start(t, "apps")
-	run := func(off appOff) map[int]bool {
+	run := func(layers ...frame.Layer) map[int]bool {
 		sink := testpage.Sink(t)
 		calls := &appLogs{}
 		scope := jsx.NewScope(jsx.ScopeOptions{})
@@ -273,7 +273,7 @@ func TestAttackAppFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
-		a, logs := openApp(t, framedApp(sink.URL, off != (appOff{})), AppOptions{off: off, OnEnd: func(err error) { ended <- err },
+		a, logs := openApp(t, framedApp(sink.URL, len(layers) > 0), AppOptions{layers: layers, OnEnd: func(err error) { ended <- err },
 			OnCall: func(_ context.Context, tool string, _ map[string]any) (any, error) {
 				calls.add("", tool)
 				return nil, nil
@@ -298,7 +298,7 @@ func TestAttackAppFrames(t *testing.T) {
 		a.Close()
 		return won
 	}
-	won, open := run(appOff{}), run(appOff{policy: true, frames: true})
+	won, open := run(), run(frame.LayerPolicy, frame.LayerFrames)
 	for i, f := range framed {
 		count.Try(f.name, won[i])
 		if !f.alone {
