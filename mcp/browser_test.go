@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -30,12 +29,12 @@ type site struct {
 	address string
 	mode    string
 	log     []string
-	stopped chan struct{}
+	stuck   *stuckCall
 }
 
 func (s *site) fresh() {
-	server, stopped := farServer()
-	s.handler, s.stopped = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil), stopped
+	server, stuck := farServer()
+	s.handler, s.stuck = sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil), stuck
 }
 
 func (s *site) listen(t *testing.T) {
@@ -127,13 +126,16 @@ func (s *site) control(t *testing.T) http.HandlerFunc {
 		case "start":
 			s.fresh()
 			s.listen(t)
-		case "stopped":
-			stopped := s.stopped
+		case "begun", "stopped":
+			signal := s.stuck.begun
+			if do == "stopped" {
+				signal = s.stuck.stopped
+			}
 			s.mu.Unlock() // another request must be able to end the wait
 			select {
-			case <-stopped:
+			case <-signal:
 				_, _ = io.WriteString(w, "yes")
-			case <-time.After(20 * time.Second):
+			case <-r.Context().Done():
 			}
 			s.mu.Lock()
 		case "log":

@@ -79,9 +79,12 @@ func TestClientInAPage(t *testing.T) {
 	}
 	t.Run("stop", func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
-		time.AfterFunc(300*time.Millisecond, stop)
 		b := boxOf(t, c)
-		if err := b.Call(ctx, "far_stuck", args{"text": ""}).Err(); !errors.Is(err, protocol.ErrAborted) {
+		ended := make(chan error, 1)
+		go func() { ended <- b.Call(ctx, "far_stuck", args{"text": ""}).Err() }()
+		control(t, "begun")
+		stop()
+		if err := <-ended; !errors.Is(err, protocol.ErrAborted) {
 			t.Error(err)
 		}
 		if control(t, "stopped") != "yes" {

@@ -38,18 +38,18 @@ type echoOut struct {
 }
 
 // far starts a server of the SDK.
-func far(t *testing.T, o *sdk.StreamableHTTPOptions) (url string, stopped chan struct{}) {
+func far(t *testing.T, o *sdk.StreamableHTTPOptions) (string, *stuckCall) {
 	t.Helper()
-	s, stopped := farServer()
+	s, stuck := farServer()
 	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, o))
 	t.Cleanup(web.Close)
-	return web.URL, stopped
+	return web.URL, stuck
 }
 
-func farServer() (s *sdk.Server, stopped chan struct{}) {
-	stopped = make(chan struct{})
-	var once sync.Once
-	s = sdk.NewServer(&sdk.Implementation{Name: "far", Version: "2"}, &sdk.ServerOptions{Instructions: "be kind", PageSize: 2})
+func farServer() (*sdk.Server, *stuckCall) {
+	w := &stuckCall{begun: make(chan struct{}), stopped: make(chan struct{})}
+	var begun, stopped sync.Once
+	s := sdk.NewServer(&sdk.Implementation{Name: "far", Version: "2"}, &sdk.ServerOptions{Instructions: "be kind", PageSize: 2})
 	sdk.AddTool(s, &sdk.Tool{Name: "echo", Description: "Echoes."}, func(_ context.Context, _ *sdk.CallToolRequest, in echoIn) (*sdk.CallToolResult, echoOut, error) {
 		return nil, echoOut{strings.Repeat(in.Text, max(1, in.N))}, nil
 	})
@@ -63,12 +63,16 @@ func farServer() (s *sdk.Server, stopped chan struct{}) {
 		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "done"}}}, nil, nil
 	})
 	sdk.AddTool(s, &sdk.Tool{Name: "stuck"}, func(ctx context.Context, _ *sdk.CallToolRequest, _ echoIn) (*sdk.CallToolResult, any, error) {
+		begun.Do(func() { close(w.begun) })
 		<-ctx.Done()
-		once.Do(func() { close(stopped) })
+		stopped.Do(func() { close(w.stopped) })
 		return nil, nil, ctx.Err()
 	})
-	return s, stopped
+	return s, w
 }
+
+// stuckCall is the first call of the tool that does not end by itself.
+type stuckCall struct{ begun, stopped chan struct{} }
 
 func client(t *testing.T, url string) *mcpclient.Client {
 	t.Helper()
@@ -138,18 +142,17 @@ func TestClientAgainstTheSDK(t *testing.T) {
 
 // A call that is stopped is cancelled at the server too.
 func TestStopReachesTheServer(t *testing.T) {
-	url, stopped := far(t, nil)
+	url, stuck := far(t, nil)
 	b := boxOf(t, client(t, url))
 	ctx, stop := context.WithCancel(t.Context())
-	time.AfterFunc(100*time.Millisecond, stop)
+	go func() {
+		<-stuck.begun
+		stop()
+	}()
 	if err := b.Call(ctx, "far_stuck", args{"text": ""}).Err(); !errors.Is(err, protocol.ErrAborted) {
 		t.Error(err)
 	}
-	select {
-	case <-stopped:
-	case <-time.After(20 * time.Second):
-		t.Error("the server goes on")
-	}
+	<-stuck.stopped // a server that goes on ends the test at its limit
 }
 
 // Our own client finds the tools of a box that is served over streamable HTTP.
