@@ -241,7 +241,7 @@ func launchOwn(t *testing.T, o e2e.Options) *e2e.Browser {
 func press(t *testing.T, p driver, selector string) {
 	t.Helper()
 	ctx := testContext(t)
-	must(t, p.WaitFor(ctx, fmt.Sprintf("!document.querySelector(%q).disabled", selector)))
+	must(t, p.WaitFor(ctx, fmt.Sprintf("!document.querySelector(%q).matches(\":disabled\")", selector)))
 	unfold(t, selector, func(e string) string { return eval[string](t, p, e) }, func(s string) { must(t, p.Click(ctx, s)) },
 		func(x, y float64) { must(t, p.MoveTo(ctx, x, y)) })
 	must(t, p.Click(ctx, selector))

@@ -28,7 +28,7 @@ func openTool(t *testing.T, b *e2e.Browser) *e2e.Page {
 func pressKey(t *testing.T, p *e2e.Page, selector string) {
 	t.Helper()
 	ctx := testContext(t)
-	must(t, p.WaitFor(ctx, fmt.Sprintf("!document.querySelector(%q).disabled", selector)))
+	must(t, p.WaitFor(ctx, fmt.Sprintf("!document.querySelector(%q).matches(\":disabled\")", selector)))
 	must(t, p.Eval(ctx, fmt.Sprintf("document.querySelector(%q).focus()", selector), nil))
 	must(t, p.Press(ctx, "Enter"))
 }
