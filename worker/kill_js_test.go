@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
 	"github.com/bailey-go/bailey/internal/until"
@@ -205,6 +206,47 @@ func TestContextAndPoolEnds(t *testing.T) {
 			t.Error("a closed pool runs commands")
 		}
 	})
+}
+
+// A module whose broker is removed while it compiles goes to another one, and to no more than three.
+func TestCompileOutlivesItsBroker(t *testing.T) {
+	jsxtest.Check(t)
+	p := newTestPool(t, Options{Max: maxLost + 1, Spare: maxLost + 1})
+	m := probe(t, p)
+	for removed, want := range map[int]error{0: nil, 1: nil, maxLost - 1: nil, maxLost: ErrLost} {
+		until.True(t, "all brokers are up", func() bool {
+			up := make(chan int, 1)
+			p.impl.Do(func() {
+				n := 0
+				for _, s := range p.impl.Slots() {
+					if s.State() == frame.SlotReady {
+						n++
+					}
+				}
+				up <- n
+			})
+			return <-up > maxLost
+		})
+		c := &compiling{answer: make(chan error, 1)}
+		for _, v := range m.variants {
+			c.v = &variant{id: 1000 + removed, module: m, caps: v.caps, impl: v.impl}
+		}
+		// No message of a broker comes between the calls of one turn of the loop.
+		p.impl.Do(func() {
+			p.impl.compiles[c.v.id] = c
+			p.impl.ask(c)
+			for range removed {
+				p.impl.Stop(c.in, protocol.ErrAborted, "a test")
+				p.impl.Quiet()
+			}
+		})
+		if err := <-c.answer; !errors.Is(err, want) {
+			t.Errorf("%d brokers removed: %v, want %v", removed, err, want)
+		}
+		if err := p.Command(testContext(t), m, "probe", "hello").Run(); err != nil {
+			t.Errorf("%d brokers removed, then: %v", removed, err)
+		}
+	}
 }
 
 // Eight commands at once on a pool of four all end, and their owners take turns.

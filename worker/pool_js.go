@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 
@@ -23,8 +24,19 @@ type poolImpl struct {
 	pids     atomic.Int64
 	queued   atomic.Int64
 	modules  atomic.Int64
-	compiles map[int]chan error
+	compiles map[int]*compiling // by the module
 }
+
+// A compiling module is with a broker, whose answer Compile waits for.
+type compiling struct {
+	v      *variant
+	in     *frame.Slot
+	lost   int // brokers that were removed meanwhile
+	answer chan error
+}
+
+// maxLost is the number of brokers that may be removed while they compile a module. It may be the module that ends them.
+const maxLost = 3
 
 // variantImpl is the value posted to brokers. A trusted pool's brokers get a module compiled in
 // the page. Brokers in frames get bytes, because no compiled module can cross into another
@@ -35,7 +47,7 @@ type variantImpl struct {
 }
 
 func (im *poolImpl) start(ctx context.Context, p *Pool) error {
-	im.pool, im.compiles = p, map[int]chan error{}
+	im.pool, im.compiles = p, map[int]*compiling{}
 	im.live = jsx.Supported("WebAssembly.Suspending") && jsx.Supported("WebAssembly.promising")
 	// Measured in WebKitGTK 2.50. No feature test exists, only the vendor's name.
 	if vendor, err := jsx.Lookup(jsx.Global(), "navigator.vendor"); err == nil {
@@ -159,26 +171,33 @@ func (im *poolImpl) compile(ctx context.Context, v *variant) error {
 		v.impl.code = code
 		return nil
 	}
-	answer := make(chan error, 1)
+	c := &compiling{v: v, answer: make(chan error, 1)}
 	im.Do(func() {
-		im.compiles[v.id] = answer
-		for _, s := range im.Slots() {
-			if s.State() >= frame.SlotReady {
-				im.teach(s, v)
-				return
-			}
-		}
-		delete(im.compiles, v.id) // all brokers are starting: the first run reports an error
-		answer <- nil
+		im.compiles[v.id] = c
+		im.ask(c)
 	})
 	select {
-	case err := <-answer:
+	case err := <-c.answer:
 		return err
 	case <-ctx.Done():
+		im.Do(func() { delete(im.compiles, v.id) })
 		return ctx.Err()
 	case <-im.Done():
 		return im.gone()
 	}
+}
+
+// ask gives a module to a broker that is up. If none is, the first run reports an error.
+func (im *poolImpl) ask(c *compiling) {
+	for _, s := range im.Slots() {
+		if s.State() == frame.SlotReady || s.State() == frame.SlotBusy {
+			c.in = s
+			im.teach(s, c.v)
+			return
+		}
+	}
+	delete(im.compiles, c.v.id)
+	c.answer <- nil
 }
 
 func refused(why string) error {
@@ -224,8 +243,20 @@ func (im *poolImpl) Ping(s *frame.Slot) {
 	_ = s.Data.Post(wire.Ping())
 }
 
-// Quiet does nothing.
-func (im *poolImpl) Quiet() {}
+// Quiet gives a module whose broker was removed before it answered to another one.
+func (im *poolImpl) Quiet() {
+	for _, c := range im.compiles {
+		if im.Live(c.in) {
+			continue
+		}
+		if c.lost++; c.lost < maxLost {
+			im.ask(c)
+			continue
+		}
+		delete(im.compiles, c.v.id)
+		c.answer <- fmt.Errorf("worker: compile: %d brokers ended while they compiled the module: %w", c.lost, ErrLost)
+	}
+}
 
 // Heard handles a broker's message.
 func (im *poolImpl) Heard(s *frame.Slot, m any) {
@@ -266,13 +297,13 @@ func (im *poolImpl) message(s *frame.Slot, b []byte) {
 
 // compiled handles the end of a compile in a broker. why is empty if it succeeded.
 func (im *poolImpl) compiled(s *frame.Slot, id int, why string) {
-	answer := im.compiles[id]
+	c := im.compiles[id]
 	delete(im.compiles, id)
 	switch {
-	case answer == nil:
+	case c == nil:
 	case why != "":
-		answer <- refused(why)
+		c.answer <- refused(why)
 	default:
-		answer <- nil
+		c.answer <- nil
 	}
 }
