@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -68,20 +67,17 @@ func write(from, out, version string, notices []byte) error {
 		return err
 	}
 	files["integrity.json"] = append(files["integrity.json"], '\n')
-	if err := claim(out); err != nil {
-		return err
-	}
-	// For a server that sends compressed files. The package leaves them out.
-	for _, ext := range []string{".br", ".gz"} {
+	// For a server that sends compressed files. The package leaves them out. A fast build has none.
+	for _, ext := range compressed {
 		data, err := os.ReadFile(filepath.Join(from, paths["bailey.wasm"]) + ext)
 		if err == nil {
-			err = os.WriteFile(filepath.Join(out, "bailey.wasm"+ext), data, 0o644)
-		} else if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		if err != nil {
+			files["bailey.wasm"+ext] = data
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+	}
+	if err := claim(out, files); err != nil {
+		return err
 	}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(out, name), data, 0o644); err != nil {
@@ -90,6 +86,8 @@ func write(from, out, version string, notices []byte) error {
 	}
 	return nil
 }
+
+var compressed = []string{".br", ".gz"}
 
 var versionLine = regexp.MustCompile(`"version": "[^"]*"`)
 
@@ -151,9 +149,9 @@ func integrity(data []byte) string {
 	return "sha384-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// claim empties out, or makes it. It refuses a folder with files that a build of the package or of
-// wasm_exec does not leave.
-func claim(out string) error {
+// claim empties out, or makes it. It removes only files with the names of the package's own, and refuses a folder
+// with another one.
+func claim(out string, files map[string][]byte) error {
 	entries, err := os.ReadDir(out)
 	if errors.Is(err, fs.ErrNotExist) {
 		return os.MkdirAll(out, 0o755)
@@ -161,20 +159,14 @@ func claim(out string) error {
 	if err != nil {
 		return err
 	}
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name()
-	}
-	if len(names) > 0 && !slices.Contains(names, "integrity.json") && !slices.Contains(names, "manifest.json") {
-		return fmt.Errorf("%s has files and is no earlier package: name another folder with -o", out)
-	}
 	for _, e := range entries {
-		if e.IsDir() || strings.HasPrefix(e.Name(), ".") {
-			return fmt.Errorf("%s has %s, which this command did not write: name another folder with -o", out, e.Name())
+		name := strings.TrimSuffix(strings.TrimSuffix(e.Name(), compressed[0]), compressed[1])
+		if _, ours := files[name]; !ours || e.IsDir() {
+			return fmt.Errorf("%s has %s, which is no part of the package: remove it, or name another folder with -o", out, e.Name())
 		}
 	}
-	for _, name := range names {
-		if err := os.Remove(filepath.Join(out, name)); err != nil {
+	for _, e := range entries {
+		if err := os.Remove(filepath.Join(out, e.Name())); err != nil {
 			return err
 		}
 	}

@@ -112,7 +112,9 @@ func TestWriteRefuses(t *testing.T) {
 		{name: "an import of text in the loader", change: func(f map[string]string) { f["bailey.00.js"] += "; import('x')" }, want: "knows of 2"},
 		{name: "no version", version: "v1", want: `-version "v1"`},
 		{name: "two numbers", version: "1.0", want: `-version "1.0"`},
-		{name: "a folder of another kind", out: map[string]string{"thesis.txt": "mine"}, want: "is no earlier package"},
+		{name: "a folder of another kind", out: map[string]string{"thesis.txt": "mine"}, want: "thesis.txt"},
+		{name: "a file beside an earlier package", out: map[string]string{"integrity.json": "{}", "thesis.txt": "mine"}, want: "thesis.txt"},
+		{name: "the folder of a build", out: map[string]string{"manifest.json": "{}", "index.html": "mine"}, want: "no part of the package"},
 		{name: "a hidden file", out: map[string]string{"integrity.json": "{}", ".env": "mine"}, want: ".env"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
