@@ -43,7 +43,10 @@ type dialog struct{ answers chan bool }
 func newDialog() dialog {
 	d := dialog{make(chan bool, 1)}
 	answer := func(yes bool) func(js.Value) {
-		return func(js.Value) {
+		return func(event js.Value) {
+			if n := event.Get("detail"); n.Type() == js.TypeNumber && n.Int() > 1 {
+				return // the second click of a double click was meant for the question before
+			}
 			select {
 			case d.answers <- yes:
 			default:
@@ -69,6 +72,10 @@ func (d dialog) Ask(ctx context.Context, p sandbox.Prompt) (replies []sandbox.Re
 		element("title").Set("textContent", "May the assistant "+r.Title+"?")
 		element("effects").Set("textContent", strings.Join(more, "\n"))
 		element("diff").Set("textContent", r.Diff)
+		select {
+		case <-d.answers: // to an earlier question
+		default:
+		}
 		if !element("ask").Get("open").Bool() {
 			element("ask").Call("showModal")
 		}
