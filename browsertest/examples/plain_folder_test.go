@@ -64,6 +64,11 @@ func TestPlainFolders(t *testing.T) {
 			const why = await failed(f.group("fails", async (work) => { await work.write("c", "3"); throw new TypeError("as asked"); }));
 			return [step.label, step.paths, empty, why.includes("as asked"), await f.list(), (await failed(kept.write("x", "y"))).includes("closed")]`,
 			`["two files",["a","b"],[],true,[],true]`},
+		{"a group that fails while a change is under way", `
+			const f = await folder.storage("grouped"), big = new Uint8Array(1 << 20);
+			const why = await reason(f.group("fails", (work) => Promise.all([work.write("big", big), work.text("missing")])));
+			return [why, await f.list(), await reason(f.undo())]`,
+			`["NotFoundError",[],"NothingError"]`},
 		{"a version", `
 			const f = await folder.memory();
 			const first = await f.write("a", "1", {version: "absent"});

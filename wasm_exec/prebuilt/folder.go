@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"io/fs"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -52,7 +54,7 @@ func openOptions(args []jsx.Value, i int, what, allowed string) (opening, error)
 		return o, nil
 	}
 	return o, each(args[i], what, func(key string, value jsx.Value) (err error) {
-		if !strings.Contains(" "+allowed+" ", " "+key+" ") {
+		if !slices.Contains(strings.Fields(allowed), key) {
 			return errNoOption
 		}
 		switch key {
@@ -207,7 +209,10 @@ func (a *api) folder(ctx context.Context, name string, fsys fsaccess.FS, source 
 	if err == nil {
 		err = jsx.Set(object, "name", name)
 	}
-	return object, err
+	if err != nil {
+		return nil, errors.Join(err, scope.Close(), source.Close())
+	}
+	return object, nil
 }
 
 // path returns an argument that names a file or a folder, or other if the page left it out.
@@ -454,8 +459,14 @@ func (a *api) steps(methods map[string]method, scope *jsx.Scope, j *fsaccess.Jou
 			if err != nil {
 				return err
 			}
-			defer inner.Close() // the object is of no use after the step
-			object, err := a.object(inner, telling(files(work)))
+			methods, calls := telling(files(work)), new(sync.WaitGroup)
+			for name, m := range methods {
+				m.calls = calls
+				methods[name] = m
+			}
+			defer calls.Wait()  // a change that ends after the step would not belong to it
+			defer inner.Close() // no call begins any more
+			object, err := a.object(inner, methods)
 			if err != nil {
 				return err
 			}

@@ -78,6 +78,7 @@ func must(v jsx.Value, err error) jsx.Value {
 type method struct {
 	quick bool
 	run   func(ctx context.Context, args []jsx.Value) (any, error)
+	calls *sync.WaitGroup // counts the calls under way, if it is set
 }
 
 type api struct {
@@ -99,8 +100,19 @@ func (a *api) object(scope *jsx.Scope, methods map[string]method) (jsx.Value, er
 				result, err := m.run(a.ctx, args)
 				run = func(context.Context, []jsx.Value) (any, error) { return result, err }
 			}
+			if m.calls != nil {
+				m.calls.Add(1)
+				counted := run
+				run = func(ctx context.Context, args []jsx.Value) (any, error) {
+					defer m.calls.Done()
+					return counted(ctx, args)
+				}
+			}
 			p, err := jsx.NewPromise(a.ctx, a.scope, func(ctx context.Context) (any, error) { return run(ctx, args) })
 			if err != nil {
+				if m.calls != nil {
+					m.calls.Done()
+				}
 				return nil
 			}
 			return p

@@ -93,7 +93,8 @@ export interface PickOptions extends FolderOptions {
 
 /**
  * A folder. Paths are relative with slashes, such as "a/b.txt", and "." is the folder itself. No path leads out, and
- * symbolic links are not followed. The names of errors are those of DOMException where it has one: NotFoundError,
+ * symbolic links are not followed. Await a call before the next one that depends on it: calls under way at the same time
+ * have no order. The names of errors are those of DOMException where it has one: NotFoundError,
  * InvalidModificationError (the name exists), ReadOnlyError, NotAllowedError, QuotaExceededError,
  * NoModificationAllowedError (another tab or program has the file open), ConflictError (another program has changed it)
  * and NothingError (no step is left).
@@ -101,7 +102,7 @@ export interface PickOptions extends FolderOptions {
 export interface Files {
   /** Returns what is in a folder, sorted by name. Default ".". Times are in milliseconds since 1970, 0 if unknown. */
   list(path?: string): Promise<{ name: string; path: string; folder: boolean; link: boolean; size: number; modified: number }[]>;
-  read(path: string): Promise<Uint8Array>;
+  read(path: string): Promise<Uint8Array<ArrayBuffer>>;
   /** Returns a file as a text. Rejects if its bytes are not UTF-8. */
   text(path: string): Promise<string>;
   /** Returns the version of a file's content, for write(), and "absent" if there is no such file. */
@@ -144,7 +145,7 @@ export interface Folder extends Files {
   revert(id: number): Promise<void>;
   /** Returns the changes of a step as unified diffs. */
   diff(id: number): Promise<string>;
-  /** Makes all changes of a function one step. If it throws, they are undone. Only the folder that it gets may be used in it. */
+  /** Makes all changes of a function one step. If it throws, they are undone. Only the folder that it gets may be used in it, and the step ends when all its calls have. */
   group(label: string, change: (work: Files) => Promise<void> | void): Promise<void>;
 }
 

@@ -13,3 +13,4 @@ const version: string = await notes.write('a.txt', 'text');
 await notes.group('two files', async (work) => { await work.write('b.txt', new Uint8Array(3), { version }); });
 // @ts-expect-error a group's folder has no history of its own
 await notes.group('nested', (work) => work.undo());
+new Blob([await notes.read('a.txt'), await notes.zip()]);
