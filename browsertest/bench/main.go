@@ -51,8 +51,11 @@ func run(ctx context.Context, prefix, out string, quick bool) error {
 		start := time.Now()
 		rows, failed := s.run(ctx, env)
 		if failed != nil {
-			err = fmt.Errorf("%s: %w", s.prefix, failed)
-			break
+			err = errors.Join(err, fmt.Errorf("%s: %w", s.prefix, failed))
+			if ctx.Err() != nil {
+				break
+			}
+			continue
 		}
 		fmt.Fprintf(os.Stderr, "bench: %s took %.0f s\n", s.prefix, time.Since(start).Seconds())
 		printTable(os.Stdout, rows)
@@ -61,9 +64,7 @@ func run(ctx context.Context, prefix, out string, quick bool) error {
 	if len(ran) == 0 && err == nil {
 		return fmt.Errorf("no suite for %q: there are %s", prefix, strings.Join(suiteNames(), ", "))
 	}
-	if err == nil {
-		machine.look("at the end")
-	}
+	machine.look("at the end")
 	if quick {
 		fmt.Fprintln(os.Stderr, "bench: quick: results are not written")
 		return err
