@@ -12,6 +12,8 @@ func TestHiddenCharactersAreMarked(t *testing.T) {
 		"👩\u200d👧 a\u200db":          "👩\u200d👧 a⟨U+200D⟩b",
 		"gr\xfc\xdfe":                "gr⟨not UTF-8 ×2⟩e",
 		"a\ufffdb":                   "a\ufffdb",
+		"a.pdf\u2800\u2800.html":     "a.pdf⟨U+2800 ×2⟩.html",
+		"\ufffc\u180f":               "⟨U+FFFC⟩⟨U+180F⟩",
 		"":                           "",
 	} {
 		if got := Text(s); got != want {
