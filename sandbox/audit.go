@@ -85,24 +85,34 @@ func (a *Audit) violation(v protocol.Violation) { a.add(auditEntry{Violation: &v
 // auditText returns a value for an entry, shortened to a hash if it is long. It yields to the page
 // during long work, but is not cancelled: every entry is made.
 func auditText(v any) string {
-	var d inShort
 	switch v := v.(type) {
 	case nil:
+		return ""
 	case string:
+		if len(v) <= auditValue {
+			return v
+		}
+		var d inShort
 		var budget jsx.Budget
 		_ = jsx.WriteIn(context.Background(), &budget, &d, v) // inShort returns no errors
-	default:
-		w := bufio.NewWriterSize(&d, auditValue)
-		if err := yielding.EncodeJSON(context.Background(), w, v, true); err != nil {
-			return "(not JSON)"
-		}
-		_ = w.Flush()
+		return d.text()
 	}
-	if d.sum == nil {
-		return string(d.head)
+	d := new(inShort)
+	w := auditWriters.Get().(*bufio.Writer)
+	defer auditWriters.Put(w)
+	w.Reset(d)
+	if err := yielding.EncodeJSON(context.Background(), w, v, true); err != nil {
+		return "(not JSON)"
 	}
-	return "sha256:" + hex.EncodeToString(d.sum.Sum(nil)) + " of " + strconv.Itoa(d.n) + " bytes"
+	_ = w.Flush()
+	return d.text()
 }
+
+// Every call has several entries, so what makes one is used again.
+var (
+	auditWriters = sync.Pool{New: func() any { return bufio.NewWriterSize(nil, auditValue) }}
+	auditBuffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+)
 
 // inShort keeps the bytes written to it, or their hash and length if there are more than
 // auditValue.
@@ -123,6 +133,13 @@ func (d *inShort) Write(b []byte) (int, error) {
 		d.sum.Write(d.head)
 	}
 	return d.sum.Write(b)
+}
+
+func (d *inShort) text() string {
+	if d.sum == nil {
+		return string(d.head)
+	}
+	return "sha256:" + hex.EncodeToString(d.sum.Sum(nil)) + " of " + strconv.Itoa(d.n) + " bytes"
 }
 
 func (a *Audit) add(e auditEntry) {
@@ -181,13 +198,25 @@ func (a *Audit) kept() (lines, size int) {
 // sealed returns an entry as JSON with its hash.
 func sealed(e *auditEntry) ([]byte, error) {
 	e.Hash = ""
-	body, err := json.Marshal(e)
-	if err != nil {
+	b := auditBuffers.Get().(*bytes.Buffer)
+	defer func() {
+		if b.Cap() <= auditPlain {
+			auditBuffers.Put(b)
+		}
+	}()
+	b.Reset()
+	if err := json.NewEncoder(b).Encode(e); err != nil {
 		return nil, err
 	}
+	body := b.Bytes()[:b.Len()-1] // without the encoder's line feed
 	sum := sha256.Sum256(body)
-	e.Hash = hex.EncodeToString(sum[:])
-	return append(body[:len(body)-1], `,"hash":"`+e.Hash+`"}`...), nil
+	var digits [2 * sha256.Size]byte
+	hex.Encode(digits[:], sum[:])
+	e.Hash = string(digits[:])
+	const before, after = `,"hash":"`, `"}`
+	line := make([]byte, 0, len(body)+len(before)+len(digits)+len(after)) // and room for a line feed
+	line = append(append(line, body[:len(body)-1]...), before...)
+	return append(append(line, digits[:]...), after...), nil
 }
 
 // Head returns the number and the hash of the last line. Store them elsewhere to be able to prove
