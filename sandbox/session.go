@@ -262,6 +262,12 @@ func (s *Session) Messages() []Message {
 
 // History returns the messages that are not hidden, also those that only the store has.
 func (s *Session) History(ctx context.Context) ([]Message, error) {
+	s.mu.Lock()
+	if !s.folded {
+		defer s.mu.Unlock()
+		return s.visible(), nil
+	}
+	s.mu.Unlock()
 	ms, parts, err := s.whole(ctx)
 	return visible(ms, parts), err
 }
@@ -295,7 +301,7 @@ func (s *Session) whole(ctx context.Context) ([]MessageRecord, map[string][]Part
 func (s *Session) fold() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := s.visible()
+	list := visible(s.messages, s.parts)
 	first := len(list)
 	for _, far := range []bool{false, true} {
 		from, summary := viewed(list, far)
@@ -414,12 +420,20 @@ func (s *Session) called(id string) bool {
 }
 
 // visible returns the messages in memory that are not hidden. mu is held.
-func (s *Session) visible() []Message { return visible(s.messages, s.parts) }
+func (s *Session) visible() []Message {
+	list := visible(s.messages, s.parts)
+	for i := range list {
+		list[i].Parts = slices.Clone(list[i].Parts) // put changes them in their place
+	}
+	return list
+}
 
-func visible(ms []MessageRecord, parts map[string][]PartRecord) (out []Message) {
+// visible returns the messages that are not hidden. They share their parts with the map.
+func visible(ms []MessageRecord, parts map[string][]PartRecord) []Message {
+	out := make([]Message, 0, len(ms))
 	for _, m := range ms {
 		if m.Metadata.HiddenAt.IsZero() {
-			out = append(out, Message{m, slices.Clone(parts[m.ID])})
+			out = append(out, Message{m, parts[m.ID]})
 		}
 	}
 	return out
