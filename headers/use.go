@@ -34,8 +34,8 @@ type Use struct {
 	ScriptHashes []string `json:"scriptHashes,omitempty"`
 	StyleHashes  []string `json:"styleHashes,omitempty"`
 	// BlobScripts lets scripts of the page and of its srcdoc frames come from blob: URLs. Only
-	// a script of the same origin can make such a URL. An enclave with a document and a warm
-	// enclave need it, unless they have a page of their own.
+	// a script of the same origin can make such a URL. An enclave with a document, a warm
+	// enclave and the page of a tool (iframe.NewApp) need it, unless they have a page of their own.
 	BlobScripts bool `json:"blobScripts,omitempty"`
 	// Features lists browser features of Permissions-Policy that the page itself may use, such
 	// as "clipboard-write". Frames of other origins never get them.
