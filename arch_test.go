@@ -48,6 +48,7 @@ var rooms = map[string][]string{
 	"internal/houselint":        {},
 	"internal/jsx/trust":        {},
 	"internal/agentlines":       {"fsaccess", "sandbox"},
+	"internal/storetest":        {"protocol", "sandbox"},
 	"internal/gitlines":         {},
 	"internal/wasisuite":        {"fsaccess"},
 	"internal/attack":           {},

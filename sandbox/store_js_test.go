@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/internal/storetest"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -31,9 +32,9 @@ func TestIndexedStoresShareLocks(t *testing.T) {
 	unlock, err = b.Lock(ctx, "ses-tab")
 	must(t, err)
 	// One store reads the changes of the other, even after many reads.
-	rec := storedSession("ses-tab", storedAt)
+	rec := storetest.Session("ses-tab", storetest.At)
 	for n := range 3 {
-		m, p := storedMessage(rec.ID, n)
+		m, p := storetest.Message(rec.ID, n)
 		must(t, b.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{p}))
 		if ms, _, err := a.Messages(ctx, rec.ID); err != nil || len(ms) != n+1 {
 			t.Errorf("%d messages, %v", len(ms), err)
@@ -50,7 +51,7 @@ func TestIndexedStoreListsAtOnce(t *testing.T) {
 	must(t, err)
 	const n = 30
 	for i := range n {
-		rec := storedSession(fmt.Sprint("ses-", i), storedAt)
+		rec := storetest.Session(fmt.Sprint("ses-", i), storetest.At)
 		must(t, store.Put(ctx, rec, nil, nil))
 		defer func() { must(t, store.Delete(ctx, rec.ID)) }()
 	}
