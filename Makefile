@@ -103,6 +103,13 @@ test-modules: $(RUNNER) $(SUM) node_modules wasitools ## the runner itself, and 
 e2e: $(RUNNER) $(SUM) node_modules wasitools ## the end-to-end tests and those of the runner in Chromium, the long ones too
 	cd browsertest && $(GO) test -json -count=1 -timeout 60m -parallel 3 ./examples ./internal/runner | $(SUM)
 
+.PHONY: environments
+environments: $(SUM) wasitools node_modules ## the tests of module environment with all that they can use: installs PostgreSQL and bubblewrap
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null && command -v bwrap >/dev/null || \
+	  { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq --no-install-recommends postgresql bubblewrap; \
+	  else echo "PostgreSQL or bubblewrap is missing (Debian: apt-get install postgresql bubblewrap)"; exit 1; fi; }
+	cd environment && $(GO) test -json -count=1 -timeout 60m ./... | $(SUM)
+
 .PHONY: browsers
 browsers: $(RUNNER) $(SUM) testwasm wasitools ## the browser tests in Firefox ESR and WebKitGTK
 	BROWSERTEST_ENGINE=firefox $(WASM) $(GO) test -json -short -timeout 60m -p 1 -exec $(RUNNER) $(PAGE) | $(SUM)

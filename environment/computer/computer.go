@@ -34,6 +34,7 @@ import (
 	"github.com/bailey-go/bailey/environment/internal/confine"
 	"github.com/bailey-go/bailey/environment/internal/proxy"
 	"github.com/bailey-go/bailey/environment/internal/quickjs"
+	"github.com/bailey-go/bailey/environment/internal/sessions"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -83,7 +84,19 @@ type Options struct {
 	// bailey/wasm in [os.UserCacheDir], and "none" is no folder.
 	Cache string
 
-	nested bool  // the calling process is in a sandbox itself, see SandboxSelf
+	// Sessions is where sessions are stored, in place of Box.Sessions. "memory:" forgets them when the program ends. A
+	// folder must exist, with or without "file://" in front. "postgres://user@host/database" is a PostgreSQL database
+	// of version 12 or later, in which New makes five tables, with the parameters of libpq and its variables PGPASSWORD,
+	// PGPASSFILE and PGSSLMODE. A connection to another machine is encrypted and the certificate checked
+	// (sslmode=verify-full), unless sslmode is given.
+	//
+	// Several programs can share a database. The lock of a session is a lease of 30 s that is renewed while the session
+	// is open. A program that died or was without its database for longer loses the session to the next that opens it,
+	// and its later changes are refused with [github.com/bailey-go/bailey/protocol.ErrSession].
+	Sessions string
+
+	nested bool // the calling process is in a sandbox itself, see SandboxSelf
+	store  sessions.Store
 	why    error // the reason why SandboxSelf found no folder of compiled programs
 	off    []confine.Layer
 }
@@ -97,6 +110,7 @@ type Computer struct {
 	wasi  *native.Runner
 	proxy *proxy.Proxy
 	cache wazero.CompilationCache
+	store sessions.Store
 	notes []string
 }
 
@@ -129,6 +143,17 @@ func New(o Options) (c *Computer, err error) {
 			return nil, fmt.Errorf("computer: %w", err)
 		}
 		o.Box.FS = fsaccess.NewJournal(dir, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{})
+	}
+	if o.Sessions != "" {
+		if o.Box.Sessions != nil {
+			return nil, errors.New("computer: Options.Sessions and Options.Box.Sessions are both set: leave one out")
+		}
+		if c.store = o.store; c.store == nil {
+			if c.store, err = o.openStore(); err != nil {
+				return nil, err
+			}
+		}
+		o.Box.Sessions = c.store
 	}
 	o.Box.Environment = sandbox.Computer
 	if c.cache, err = o.cache(); o.why != nil {
@@ -199,7 +224,32 @@ func (c *Computer) Close() error {
 	if c.cache != nil {
 		errs = append(errs, c.cache.Close(context.Background()))
 	}
+	if c.store != nil {
+		c.store.Close()
+	}
 	return errors.Join(errs...)
+}
+
+func (o Options) openStore() (sessions.Store, error) {
+	dir, _, err := sessions.Reach(o.Sessions)
+	if err != nil {
+		return nil, fmt.Errorf("computer: Options.Sessions: %w", err)
+	}
+	if root, err := filepath.EvalSymlinks(o.Dir); dir != "" && err == nil {
+		if root, err = filepath.Abs(root); err != nil {
+			return nil, fmt.Errorf("computer: %w", err)
+		}
+		if rel, err := filepath.Rel(root, dir); err == nil && filepath.IsLocal(rel) {
+			return nil, fmt.Errorf("computer: Options.Sessions: %s is in the folder, where a model could change it: name one elsewhere", dir)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	s, err := sessions.Open(ctx, o.Sessions)
+	if err != nil {
+		return nil, fmt.Errorf("computer: Options.Sessions: %w", err)
+	}
+	return s, nil
 }
 
 // catalogue reads the catalogue of the WASI programs.

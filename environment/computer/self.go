@@ -12,20 +12,36 @@ import (
 	"github.com/bailey-go/bailey/environment/internal/compiled"
 	"github.com/bailey-go/bailey/environment/internal/confine"
 	"github.com/bailey-go/bailey/environment/internal/quickjs"
+	"github.com/bailey-go/bailey/environment/internal/sessions"
 	"github.com/bailey-go/bailey/sandbox/command/native"
 )
 
 // SandboxSelf puts the calling process into a sandbox for the rest of its life, before it makes a
 // computer with o: the process can then read the files of the system and those of o, change o.Dir, tmp
-// and the given folders, and connect to the ports 53, 80 and 443. The folder tmp, which other users must
+// the given folders and that of o.Sessions, and connect to the TCP ports 53, 80, 443 and that of o.Sessions. The folder tmp, which other users must
 // be able to enter, becomes that of temporary files. It returns o for a process in such a sandbox.
 // Bubblewrap is then not used for programs, because Landlock forbids mounts below it.
 //
 // It first compiles the WASI programs and the engine into o.Cache, because the process can't write there
 // afterwards: code that it left would run outside of the sandbox at the next start. This takes up to a minute,
 // once for each version of the programs.
-func (o Options) SandboxSelf(tmp string, folders ...string) (Options, error) {
-	write := []string{tmp}
+func (o Options) SandboxSelf(tmp string, folders ...string) (_ Options, err error) {
+	write, ports := []string{tmp}, []uint16{53, 80, 443}
+	if o.Sessions != "" { // opened here, as its passwords and certificates can't be read afterwards
+		dir, more, err := sessions.Reach(o.Sessions)
+		if err != nil {
+			return o, fmt.Errorf("computer: Options.Sessions: %w", err)
+		}
+		folders, ports = append(folders, dir), append(ports, more...)
+		if o.store, err = o.openStore(); err != nil {
+			return o, err
+		}
+	}
+	defer func() {
+		if err != nil && o.store != nil {
+			o.store.Close()
+		}
+	}()
 	if err := os.Setenv("TMPDIR", tmp); err != nil {
 		return o, err
 	}
@@ -47,7 +63,7 @@ func (o Options) SandboxSelf(tmp string, folders ...string) (Options, error) {
 		o.Cache = "none"
 		o.why = err
 	}
-	if err := confine.Self(read, write, 53, 80, 443); err != nil {
+	if err := confine.Self(read, write, ports...); err != nil {
 		return o, err
 	}
 	o.nested = true

@@ -6,6 +6,9 @@
 // It prints one line of JSON with its address and the credential of this launch. Before its first request it
 // puts itself into a sandbox: it can then reach the folder, its own files and the web's ports, and nothing
 // else of the machine. With -model it answers /chat; the key is in the variable BAILEY_KEY.
+//
+// With -state the sessions outlive it: in a folder, or in a PostgreSQL database that several machines share (see
+// computer.Options.Sessions). Its line then has the id with which another bailey-box goes on: -session ID.
 package main
 
 import (
@@ -27,7 +30,6 @@ import (
 
 	"github.com/bailey-go/bailey/environment/computer"
 	"github.com/bailey-go/bailey/environment/internal/daemon"
-	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -48,6 +50,7 @@ func main() {
 type hello struct {
 	Address    string `json:"address"` // unix:PATH or http://127.0.0.1:PORT
 	Credential string `json:"credential"`
+	Session    string `json:"session"` // its id, for -session
 	Confined   bool   `json:"confined"`
 	// Notes are the protections and savings that this machine does not have.
 	Notes []string `json:"notes,omitempty"`
@@ -59,7 +62,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	file := flags.String("policy", "", "the policy, a JSON file outside of the folder")
 	tools := flags.String("tools", "", "the folder with the WASI programs that make tools builds")
 	engine := flags.String("engine", "", "quickjs.wasm of quickjs-wasi 3.6.2, for code_run")
-	state := flags.String("state", "", "a folder for the sessions; without it they are in memory")
+	state := flags.String("state", "", "where the sessions are: a folder, or a database as postgres://user@host/name with its password in PGPASSWORD; without it they are in memory")
+	earlier := flags.String("session", "", "the id of a session in -state to go on with; the default is a new one")
 	listen := flags.String("listen", "", "unix:PATH or 127.0.0.1:PORT; the default is a socket in a new folder of its own")
 	cache := flags.String("cache", "", "a folder for compiled programs; the default is one of this user, and none compiles them at each start")
 	model := flags.String("model", "", "a model that speaks Chat Completions, as name@https://host/path")
@@ -77,7 +81,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	for _, path := range []*string{dir, tools, engine, state} {
+	for _, path := range []*string{dir, tools, engine} {
 		if *path == "" {
 			continue
 		}
@@ -92,14 +96,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return errors.New("-policy is a file in the folder, where a model could change it: move it elsewhere")
 	}
 	asker := &daemon.Asker{}
-	o := computer.Options{Dir: *dir, Tools: *tools, Engine: *engine, Cache: *cache, Box: sandbox.Options{Policy: p, Ask: asker}}
-	if *state != "" {
-		store, err := fsaccess.OpenDir(*state, fsaccess.DirOptions{})
-		if err != nil {
-			return err
-		}
-		o.Box.Sessions = sandbox.FolderStore(store)
-	}
+	o := computer.Options{Dir: *dir, Tools: *tools, Engine: *engine, Cache: *cache, Sessions: *state, Box: sandbox.Options{Policy: p, Ask: asker}}
 	d := daemon.Options{Asker: asker, Credential: daemon.NewCredential()}
 	if *model != "" {
 		name, url, ok := strings.Cut(*model, "@")
@@ -124,15 +121,21 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	// From here on nothing else of the machine can be reached, before any byte of a client is read.
-	if o, err = o.SandboxSelf(filepath.Join(base, "tmp"), *state); err != nil {
+	if o, err = o.SandboxSelf(filepath.Join(base, "tmp")); err != nil {
 		return errors.Join(err, l.Close())
 	}
+	_ = os.Unsetenv("PGPASSWORD")
 	c, err := computer.New(o)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	s, err := c.Box.NewSession(ctx, sandbox.SessionOptions{Workspace: filepath.Base(*dir)})
+	var s *sandbox.Session
+	if *earlier != "" {
+		s, err = c.Box.OpenSession(ctx, *earlier)
+	} else {
+		s, err = c.Box.NewSession(ctx, sandbox.SessionOptions{Workspace: filepath.Base(*dir)})
+	}
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
@@ -144,7 +147,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, BaseContext: func(net.Listener) context.Context { return ctx }}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	line, err := json.Marshal(hello{address, d.Credential, true, c.Notes()})
+	line, err := json.Marshal(hello{address, d.Credential, s.ID(), true, c.Notes()})
 	if err == nil {
 		_, err = out.Write(append(line, '\n'))
 	}

@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -20,6 +18,7 @@ import (
 	"github.com/bailey-go/bailey/environment/internal/boxtest"
 	"github.com/bailey-go/bailey/environment/internal/compiled"
 	"github.com/bailey-go/bailey/environment/internal/confine"
+	"github.com/bailey-go/bailey/environment/internal/pgtest"
 	"github.com/bailey-go/bailey/internal/attack"
 )
 
@@ -34,7 +33,7 @@ func TestMain(m *testing.M) {
 		main()
 		return
 	}
-	os.Exit(boxtest.Cached(m))
+	os.Exit(pgtest.Main(func() int { return boxtest.Cached(m) }))
 }
 
 const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["bash", "perl"], "stream.send": true, "code.run": true}, "rules": [{"permission": "*", "action": "allow"}]}`
@@ -56,29 +55,15 @@ func TestBox(t *testing.T) {
 	if missing == nil {
 		args = append(args, "-engine", engine)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	cmd := exec.CommandContext(ctx, "/proc/self/exe", args...)
-	cmd.Stderr = os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	pipe, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	line, err := bufio.NewReader(pipe).ReadString('\n')
-	var h hello
-	if err != nil || json.Unmarshal([]byte(line), &h) != nil || !h.Confined || strings.Contains(line, compiled.ErrUnsafe.Error()) {
-		stop()
-		t.Fatalf("%q %v %v", line, err, cmd.Wait())
+	h, end := launch(t, args...)
+	defer end()
+	if !h.Confined || strings.Contains(fmt.Sprint(h.Notes), compiled.ErrUnsafe.Error()) {
+		t.Errorf("%+v", h)
 	}
 	path, _ := strings.CutPrefix(h.Address, "unix:")
 	if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != 0o600 {
 		t.Errorf("the socket's mode: %v %v", fi, err)
 	}
-	t.Cleanup(func() { os.RemoveAll(filepath.Dir(path)) })
 	client, err := boxtest.Connect(t.Context(), path, h.Credential)
 	if err != nil {
 		t.Fatal(err)
@@ -105,10 +90,6 @@ func TestBox(t *testing.T) {
 		}
 	}
 	_ = client.Close()
-	stop()
-	if err := cmd.Wait(); err != nil && ctx.Err() == nil {
-		t.Errorf("%v", err)
-	}
 }
 
 // reach tries what a daemon that was taken over would do, and prints the names of what succeeded.
@@ -148,6 +129,13 @@ func reach(dir string) {
 	if err == nil {
 		l.Close()
 	}
+	say("connect", func() error { // to a port that is not the web's
+		c, err := net.Dial("tcp4", os.Getenv("BOX_SINK"))
+		if err == nil {
+			c.Close()
+		}
+		return err
+	}())
 	say("compiled programs", func() error {
 		dir, err := compiled.Dir()
 		if err != nil {
@@ -186,9 +174,14 @@ func TestAttackDaemonItself(t *testing.T) {
 	}
 	address := l.Addr().String()
 	l.Close()
+	sink, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sink.Close()
 	try := func(open string) string {
 		cmd := exec.Command("/proc/self/exe")
-		cmd.Env = append(os.Environ(), "BOX_REACH="+dir, "BOX_SECRET="+secret, "BOX_PORT="+address, "BOX_OPEN="+open, "GODEBUG=multipathtcp=0")
+		cmd.Env = append(os.Environ(), "BOX_REACH="+dir, "BOX_SECRET="+secret, "BOX_PORT="+address, "BOX_OPEN="+open, "BOX_SINK="+sink.Addr().String(), "GODEBUG=multipathtcp=0")
 		var out bytes.Buffer
 		cmd.Stdout = &out
 		in, err := cmd.StdinPipe()
@@ -221,7 +214,7 @@ func TestAttackDaemonItself(t *testing.T) {
 	if !strings.Contains(on, "folder\n") || strings.Contains(on, "failed") {
 		t.Errorf("in the sandbox its own folder is not writable: %s", on)
 	}
-	for _, name := range []string{"read", "write", "program", "link", "listen", "compiled programs"} {
+	for _, name := range []string{"read", "write", "program", "link", "listen", "connect", "compiled programs"} {
 		count.Try(name, strings.Contains(on, name+"\n"))
 		count.Off(name, strings.Contains(off, name+"\n"))
 	}

@@ -1,0 +1,94 @@
+// Package sessions opens the store of a box's sessions by an address. A box on a server keeps its sessions
+// outside of itself, so that another one can go on with them.
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/sandbox"
+)
+
+// A Store is a store of sessions that is closed after use.
+type Store interface {
+	sandbox.Store
+	// Close gives the connections back. A session that is still locked is free for others 30 s later.
+	Close()
+}
+
+// Open opens the store at an address, see Options.Sessions of package computer.
+func Open(ctx context.Context, address string) (Store, error) {
+	switch kind, dir, err := split(address); {
+	case err != nil:
+		return nil, err
+	case kind == inMemory:
+		return unclosed{sandbox.MemoryStore()}, nil
+	case kind == inDatabase:
+		return openPostgres(ctx, address)
+	default:
+		return folder(dir)
+	}
+}
+
+// Reach returns what a process needs to reach the store at an address: a folder to change, without links, and
+// TCP ports to connect to. It opens nothing.
+func Reach(address string) (folder string, ports []uint16, err error) {
+	kind, dir, err := split(address)
+	switch {
+	case err != nil || kind == inMemory:
+		return "", nil, err
+	case kind == inDatabase:
+		config, err := parse(address)
+		if err != nil {
+			return "", nil, err
+		}
+		return "", portsOf(config), nil
+	}
+	if dir, err = filepath.Abs(dir); err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
+		return "", nil, fmt.Errorf("sessions: %w", err)
+	}
+	return dir, nil, nil
+}
+
+const (
+	inFolder = iota
+	inMemory
+	inDatabase
+)
+
+func split(address string) (kind int, dir string, err error) {
+	scheme, rest, ok := strings.Cut(address, ":")
+	switch {
+	case address == "":
+		return 0, "", errors.New("sessions: the address is empty: want a folder, postgres://… or memory:")
+	case address == "memory:":
+		return inMemory, "", nil
+	case ok && (scheme == "postgres" || scheme == "postgresql"):
+		return inDatabase, "", nil
+	case ok && scheme == "file":
+		return inFolder, strings.TrimPrefix(rest, "//"), nil
+	case strings.Contains(address, "://"):
+		return 0, "", fmt.Errorf("sessions: no store has addresses with %s: want a folder, postgres://… or memory:", scheme)
+	}
+	return inFolder, address, nil
+}
+
+func folder(dir string) (Store, error) {
+	fsys, err := fsaccess.OpenDir(dir, fsaccess.DirOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("sessions: %w", err)
+	}
+	return unclosed{sandbox.FolderStore(fsys)}, nil
+}
+
+// unclosed is a store without connections.
+type unclosed struct{ sandbox.Store }
+
+func (unclosed) Close() {}
