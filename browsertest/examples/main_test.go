@@ -63,6 +63,7 @@ func run(m *testing.M) (int, error) {
 		{command, "build", "-fast", "-o", filepath.Join(built, "assistant"), "./examples/assistant"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "markdown"), "./examples/markdown"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "run"), "./examples/run"},
+		{command, "build", "-fast", "-o", filepath.Join(built, "apps"), "./examples/apps"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "folder"), "./examples/folder"},
 		{command, "build", "-fast", "-o", filepath.Join(built, "tool"), "./examples/tool"},
 		{command, "build", "-fast", "-name", "bailey", "-o", plain, "./wasm_exec/prebuilt"},

@@ -110,7 +110,11 @@ func Of(p sandbox.Prompt) Question {
 		}
 		s.add(lines, isText(r), r.Risk)
 		if asked := arguments(r); asked != "" {
-			s.add([]Line{{Head, "What the assistant asked " + r.Tool + " for"}}, false, r.Risk)
+			who := "the assistant"
+			if r.App != "" {
+				who = "the page"
+			}
+			s.add([]Line{{Head, "What " + who + " asked " + r.Tool + " for"}}, false, r.Risk)
 			s.add(plain(asked), true, r.Risk)
 		}
 	}
