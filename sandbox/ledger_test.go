@@ -12,7 +12,7 @@ func TestLedgerCountsLines(t *testing.T) {
 	l := newLedger(nil)
 	charge := func(text string) float64 {
 		before := l.sent["a"]
-		if over := l.charge(map[string][]string{"a": {text}}, func(string) (float64, int64) { return 1e6, 1e6 }); over != nil {
+		if over := l.charge(map[string][]string{"a": {text}}, func(string, bool) (float64, int64) { return 1e6, 1e6 }); over != nil {
 			t.Fatalf("over: %v", over)
 		}
 		return l.sent["a"] - before
@@ -31,12 +31,12 @@ func TestLedgerCountsLines(t *testing.T) {
 		}
 	}
 	// What is above a limit is not counted, and comes again as new.
-	over := l.charge(map[string][]string{"b": {"a text of b"}, "c": {"a text of c"}}, func(p string) (float64, int64) { return map[string]float64{"b": 10, "c": 11}[p], 100 })
+	over := l.charge(map[string][]string{"b": {"a text of b"}, "c": {"a text of c"}}, func(p string, _ bool) (float64, int64) { return map[string]float64{"b": 10, "c": 11}[p], 100 })
 	if len(over) != 1 || over[0].path != "b" || over[0].fresh != 11 || l.sent["c"] != 0 {
 		t.Errorf("over: %+v, sent: %v", over, l.sent)
 	}
 	l.agree(over)
-	if over := l.charge(map[string][]string{"b": {"a text of b"}}, func(string) (float64, int64) { return 0, 0 }); over != nil || l.sent["b"] != 11 {
+	if over := l.charge(map[string][]string{"b": {"a text of b"}}, func(string, bool) (float64, int64) { return 0, 0 }); over != nil || l.sent["b"] != 11 {
 		t.Errorf("the user agreed, and it is over: %v", over)
 	}
 }
@@ -91,7 +91,7 @@ func TestLedgerKnowsOrigins(t *testing.T) {
 	}
 	// Above the number of files, all others are counted together.
 	for i := range sentSources + 5 {
-		l.charge(map[string][]string{fmt.Sprint("file", i): {fmt.Sprintf("text %04d of it", i)}}, func(string) (float64, int64) { return 1e9, 1e9 })
+		l.charge(map[string][]string{fmt.Sprint("file", i): {fmt.Sprintf("text %04d of it", i)}}, func(string, bool) (float64, int64) { return 1e9, 1e9 })
 	}
 	if len(l.sent) > sentSources+1 || l.sent[sentRest] == 0 {
 		t.Errorf("%d files are counted, the rest with %v bytes", len(l.sent), l.sent[sentRest])

@@ -28,9 +28,11 @@ type SessionRecord struct {
 	// runs, see [RunOptions].
 	Money float64 `json:"money,omitempty"`
 	// Sent is the number of bytes of each file that were sent to models elsewhere, if the policy has a
-	// limit ([policy.SendPolicy].Above). Derived has the files whose text is in a file that a call wrote.
+	// limit ([policy.SendPolicy].Above). Derived has the files whose text is in a file that a call wrote,
+	// and Long the files that were longer than the limit when a call read them.
 	Sent       map[string]float64  `json:"sent,omitempty"`
 	Derived    map[string][]string `json:"derived,omitempty"`
+	Long       []string            `json:"long,omitempty"`
 	CreatedAt  time.Time           `json:"created_at"`
 	UpdatedAt  time.Time           `json:"updated_at"`
 	ArchivedAt time.Time           `json:"archived_at,omitzero"`

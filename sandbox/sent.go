@@ -26,6 +26,7 @@ type ledger struct {
 
 	mu    sync.Mutex
 	sent  map[string]float64  // bytes by source: a file, or a folder whose files a program could read
+	long  map[string]bool     // files that were longer than the limit of one text when a call read them
 	made  map[string][]string // the sources of files that calls wrote or moved, by path
 	lines map[uint64]bool     // hashes of the lines that were sent
 	whole map[string]bool     // sources that the user agreed to send in full
@@ -43,10 +44,13 @@ const (
 )
 
 func newLedger(rec *SessionRecord) *ledger {
-	l := &ledger{seed: maphash.MakeSeed(), sent: map[string]float64{}, made: map[string][]string{}, lines: map[uint64]bool{}, whole: map[string]bool{}}
+	l := &ledger{seed: maphash.MakeSeed(), sent: map[string]float64{}, made: map[string][]string{}, long: map[string]bool{}, lines: map[uint64]bool{}, whole: map[string]bool{}}
 	if rec != nil {
 		maps.Copy(l.sent, rec.Sent)
 		maps.Copy(l.made, rec.Derived)
+		for _, p := range rec.Long {
+			l.long[p] = true
+		}
 	}
 	return l
 }
@@ -56,8 +60,14 @@ func (l *ledger) store(rec *SessionRecord) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.dirty {
-		rec.Sent, rec.Derived, l.dirty = maps.Clone(l.sent), maps.Clone(l.made), false
+		rec.Sent, rec.Derived, rec.Long, l.dirty = maps.Clone(l.sent), maps.Clone(l.made), slices.Sorted(maps.Keys(l.long)), false
 	}
+}
+
+// isLong reports whether a file was read when it was longer than the limit of one text. It stays so when a
+// short file takes its place, because copies of its parts may be left. Above sentSources all files are long.
+func (l *ledger) isLong(path string) bool {
+	return l.long[path] || len(l.long) >= sentSources
 }
 
 // wrote records the sources of a file that a call writes or moves. They stay when the file is written
@@ -153,8 +163,8 @@ func (s source) String() string {
 }
 
 // charge counts texts by the files they are of. If a file's limit would be passed, it counts nothing and
-// returns these files.
-func (l *ledger) charge(by map[string][]string, limit func(path string) (most float64, size int64)) (over []source) {
+// returns these files. The function limit is called with mu held.
+func (l *ledger) charge(by map[string][]string, limit func(path string, long bool) (most float64, size int64)) (over []source) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	add, all := map[string]float64{}, []uint64(nil)
@@ -172,7 +182,7 @@ func (l *ledger) charge(by map[string][]string, limit func(path string) (most fl
 		if l.whole[p] || add[p] == 0 {
 			continue
 		}
-		if most, size := limit(p); l.sent[p]+add[p] > most {
+		if most, size := limit(p, l.isLong(p)); l.sent[p]+add[p] > most {
 			over = append(over, source{p, size, l.sent[p], add[p]})
 		}
 	}
@@ -203,21 +213,23 @@ func (l *ledger) agree(over []source) {
 }
 
 // most returns how many bytes of a file a session sends before the user is asked: four times the limit of
-// one text, but no more than half of the file, and at least the limit itself. A file below the limit is
-// sent whole. Of a folder whose files a program could read, no file is known, so it has the least limit.
-func (e *excerpt) most(ctx context.Context, fsys fsaccess.FS, path string) (most float64, size int64) {
+// one text, but no more than half of the file, and at least the limit itself. A file that was never longer
+// than the limit is sent whole. Of a folder whose files a program could read, no file is known, so it has the least limit.
+func (e *excerpt) most(ctx context.Context, fsys fsaccess.FS, path string, long bool) (most float64, size int64) {
 	above := float64(e.above)
 	fi, err := fsaccess.WithContext(ctx, fsys).Stat(path)
 	switch {
 	case err != nil || fi.IsDir():
 		return above, -1
-	case fi.Size() <= int64(e.above):
+	case fi.Size() <= int64(e.above) && !long:
 		return 1 << 53, fi.Size()
 	}
 	return max(above, min(above*sentTimes, float64(fi.Size()/2))), fi.Size()
 }
 
 // texts returns the texts of a value as they are sent, without the lines that the excerpt put into them.
+// Numbers count with their digits, because a list of numbers can be the bytes of a text. So do the other
+// values of JSON.
 func (e *excerpt) texts(v any, out []string) []string {
 	switch v := v.(type) {
 	case string:
@@ -226,6 +238,7 @@ func (e *excerpt) texts(v any, out []string) []string {
 		}
 		return append(out, v)
 	case []any:
+		out = append(out, "[") // lists in lists can be a code, too
 		for _, x := range v {
 			out = e.texts(x, out)
 		}
@@ -233,6 +246,8 @@ func (e *excerpt) texts(v any, out []string) []string {
 		for k, x := range v {
 			out = e.texts(x, e.texts(k, out))
 		}
+	default:
+		out = append(out, fmt.Sprint(v))
 	}
 	return out
 }
@@ -258,7 +273,7 @@ func (e *excerpt) bySource(c *Call, data any, failure string) map[string][]strin
 	for k, v := range m {
 		rows, _ := v.([]any)
 		switch {
-		case k == "version":
+		case k == "version" || k != "value" && isScalar(v): // an exit code, a number of lines
 		case e.rows == "" || k != e.rows || rows == nil:
 			add(e.texts(v, nil))
 		default:
@@ -278,14 +293,43 @@ func (e *excerpt) bySource(c *Call, data any, failure string) map[string][]strin
 	return by
 }
 
-// reading records files whose text the call has, or folders whose files a program could read.
+// isScalar reports whether a value of JSON is a number, true, false or null.
+func isScalar(v any) bool {
+	switch v.(type) {
+	case string, []any, map[string]any:
+		return false
+	}
+	return true
+}
+
+// reading records files whose text the call has, or folders whose files a program could read. All folders
+// are one source, because one file can be read through each folder above it.
 func (c *Call) reading(paths ...string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	l, above := c.scope.root.ledger, c.box.policy.Policy.Send.Above
 	for _, p := range paths {
-		if n := len(c.from); n == 0 || c.from[n-1] != p {
-			c.from = append(c.from, p)
+		c.mu.Lock()
+		n := len(c.from)
+		again := n > 0 && c.from[n-1] == p
+		c.mu.Unlock()
+		if again {
+			continue
 		}
+		if above > 0 && p != sentRest {
+			switch fi, err := c.box.raw.Stat(p); {
+			case err != nil:
+			case fi.IsDir():
+				p = sentRest
+			case fi.Size() > int64(above):
+				l.mu.Lock()
+				if !l.isLong(p) {
+					l.long[p], l.dirty = true, true
+				}
+				l.mu.Unlock()
+			}
+		}
+		c.mu.Lock()
+		c.from = append(c.from, p)
+		c.mu.Unlock()
 	}
 }
 
@@ -308,7 +352,7 @@ func (c *Call) allowed(ctx context.Context, e *excerpt, data any, failure string
 		return nil
 	}
 	l := c.scope.root.ledger
-	limit := func(path string) (float64, int64) { return e.most(e.ctx, c.box.raw, path) }
+	limit := func(path string, long bool) (float64, int64) { return e.most(e.ctx, c.box.raw, path, long) }
 	for {
 		over := l.charge(by, limit)
 		if len(over) == 0 {

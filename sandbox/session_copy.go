@@ -200,7 +200,7 @@ func importSession(ctx context.Context, b *Box, r io.Reader) (*Session, error) {
 	}
 	rec := e.Session
 	rec.ID, rec.Permissions, rec.ParentID, rec.ParentMessageID = "ses-"+randomID(9), nil, "", ""
-	rec.Sent, rec.Derived = nil, nil // of another folder
+	rec.Sent, rec.Derived, rec.Long = nil, nil, nil // of another folder
 	ms, ps := renamed(s.visible(), rec.ID)
 	// A model receives a summary in place of the messages that the user sees, and reasoning in
 	// addition to them. A stranger must be able to set neither.

@@ -200,6 +200,7 @@ func runDiff(ctx context.Context, c *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.reading(step.Paths...)
 	text, err := c.FS.f.Diff(ctx, c.Permit.p, step)
 	if err != nil {
 		return nil, err
