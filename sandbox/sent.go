@@ -64,6 +64,13 @@ func (l *ledger) store(rec *SessionRecord) {
 	}
 }
 
+// changed reports whether the counts have changed since they were last stored.
+func (l *ledger) changed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.dirty
+}
+
 // isLong reports whether a file was read when it was longer than the limit of one text. It stays so when a
 // short file takes its place, because copies of its parts may be left. Above sentSources all files are long.
 func (l *ledger) isLong(path string) bool {

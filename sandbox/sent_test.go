@@ -252,12 +252,22 @@ func TestCountOfWhatIsSentStays(t *testing.T) {
 		t.Error("the next model gets what the one on this machine had")
 	}
 
+	var stored float64 // while the subagent is at work
 	report := strings.Repeat("its own words ", 300)
 	// A subagent's reading counts for the session that started it.
 	h = build(t, parse(t, fmt.Sprintf(excerpts, `"above": 2048`)), nil, files)
 	s = h.session(t)
 	m := &sandboxtest.Model{Next: func(r sandbox.ModelRequest) sandboxtest.Turn {
 		all := texts(r)
+		if strings.HasPrefix(all, "user text: Subtask") && strings.Contains(all, "line 0001") {
+			list, err := h.Sessions(t.Context())
+			must(t, err)
+			for _, rec := range list {
+				if rec.ID == s.ID() {
+					stored = rec.Sent["a"]
+				}
+			}
+		}
 		switch {
 		case strings.HasPrefix(all, "user text: Subtask") && !strings.Contains(all, "line 0001"):
 			return sandboxtest.CallTool(first.Tool, first.Args)
@@ -274,6 +284,9 @@ func TestCountOfWhatIsSentStays(t *testing.T) {
 	must(t, err)
 	if all := texts(m.Requests()[len(m.Requests())-1]); strings.Contains(all, mark) || !strings.Contains(all, "not sent") || !strings.Contains(all, report) {
 		t.Errorf("after the subagent: %s", all)
+	}
+	if stored < 2000 {
+		t.Errorf("a reload while a subagent works would forget what it sent: %v bytes are stored", stored)
 	}
 
 	// A client of the box is asked about, too.

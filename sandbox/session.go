@@ -441,6 +441,13 @@ func visible(ms []MessageRecord, parts map[string][]PartRecord) []Message {
 
 // put stores records, and keeps them in s after that.
 func (s *Session) put(ctx context.Context, ms []MessageRecord, ps []PartRecord) error {
+	if root := s.scope.root; root != s.scope && root.session != nil && root.ledger.changed() {
+		// The counts of a subagent are those of the session that started it. Without this, a reload before
+		// that session's next change would forget them.
+		if err := root.session.put(ctx, nil, nil); err != nil && protocol.CodeOf(err) != protocol.ErrSession {
+			return err
+		}
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
