@@ -210,7 +210,9 @@ func (c *Call) text(name string) string {
 
 // changing asks the user about all changes that a command with the permit p is about to make.
 func (c *Call) changing(ctx context.Context, p Permit, changes []protocol.FileChange) (Permit, error) {
-	needs, err := gate.Changes(c.tool.ID, c.text("command"), changes, false)
+	needs, err := gate.Changes(c.tool.ID, c.text("command"), changes, false, func(dir string) bool {
+		return p.Covers(policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: dir})
+	})
 	if err != nil || len(needs) == 0 {
 		return Permit{}, err
 	}

@@ -302,3 +302,29 @@ func TestToolRunCutsTheList(t *testing.T) {
 		}
 	}
 }
+
+// Changes below several folders that the call declares are of each of them, and of no folder above.
+func TestManyChangesBelowSeveralFolders(t *testing.T) {
+	const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["prog"]}, "rules": [{"permission": "shell.run", "action": "allow"}]}`
+	var changes []protocol.FileChange
+	for i := range 510 {
+		changes = append(changes, protocol.FileChange{Path: fmt.Sprintf("%s/%d/x.txt", []string{"a", "b"}[i%2], i), Before: -1, Size: 10})
+	}
+	changes = append(changes, protocol.FileChange{Path: "c/x.txt", Before: -1, Size: 10})
+	asker := sandboxtest.Always(policy.AnswerOnce)
+	h := build(t, parse(t, pol), asker, nil, func(o *sandbox.Options) {
+		o.Tools = append(sandbox.Standard(), sandbox.ToolRun(listing(changes, func(fsaccess.FS) error { return nil })))
+	})
+	h.ok(t, "tool_run", args{"command": "prog", "write": []any{"a", "b", "c/x.txt"}})
+	list := asker.Requests()[len(asker.Requests())-1].Effects
+	var said []string
+	for _, e := range list[500:] {
+		said = append(said, e.Text)
+	}
+	if got := strings.Join(said, "; "); got != "write 5 more files in a, of which 5 are new (50 bytes); write 5 more files in b, of which 5 are new (50 bytes); write the new file c/x.txt (10 bytes)" {
+		t.Errorf("the question ends with %s", got)
+	}
+	if res := h.Call(t.Context(), "tool_run", args{"command": "prog", "write": []any{"a", "c/x.txt"}}); res.Err() == nil {
+		t.Error("changes below a folder that the call does not declare are allowed")
+	}
+}

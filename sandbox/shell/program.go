@@ -24,7 +24,7 @@ type programFS struct {
 
 // changing asks about all changes that a program is about to make, in one question, before the first one.
 func (f *programFS) changing(ctx context.Context, changes []protocol.FileChange) error {
-	needs, err := gate.Changes("bash", f.w.t.name, changes, true)
+	needs, err := gate.Changes("bash", f.w.t.name, changes, true, nil)
 	if err != nil || len(needs) == 0 {
 		return err
 	}

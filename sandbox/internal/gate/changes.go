@@ -19,9 +19,9 @@ const (
 )
 
 // Changes returns the needs of a program's changes, with words that list each of them. shell reports that they are decided as those of
-// the shell's commands, where a file that is written over counts as lost, and one that is moved does not. Beyond a limit, changes that lose nothing share one need for the folder that
-// they have in common.
-func Changes(tool, command string, changes []protocol.FileChange, shell bool) ([]policy.Need, error) {
+// the shell's commands, where a file that is written over counts as lost, and one that is moved does not. Beyond a limit, changes that lose nothing share one need for each folder that
+// they have in common and that covers allows. If covers is nil, it is one folder.
+func Changes(tool, command string, changes []protocol.FileChange, shell bool, covers func(dir string) bool) ([]policy.Need, error) {
 	var out []policy.Need
 	lost, listed := 0, 0
 	var more []protocol.FileChange
@@ -46,8 +46,12 @@ func Changes(tool, command string, changes []protocol.FileChange, shell bool) ([
 	if lost > MostLost {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, tool, command, "the command would remove, move away or write over %d files; %d is the most, as the user is asked about each", lost, MostLost)
 	}
-	if len(more) > 0 {
-		out = append(out, rest(more))
+	for _, group := range grouped(more, covers) {
+		if covers != nil && !covers(group.dir) { // the command may write this file, and not its folder
+			out = append(out, needs(group.list[0], shell)...)
+			continue
+		}
+		out = append(out, rest(group))
 	}
 	return out, nil
 }
@@ -88,13 +92,35 @@ func needs(c protocol.FileChange, shell bool) []policy.Need {
 	return []policy.Need{write, lose}
 }
 
-// rest returns the need of changes that are too many for a list.
-func rest(list []protocol.FileChange) policy.Need {
-	dir, size, made := path.Dir(list[0].Path), int64(0), 0
+// below is a folder with changes below it.
+type below struct {
+	dir  string
+	list []protocol.FileChange
+}
+
+// grouped returns changes by the widest folders that they share and that covers allows.
+func grouped(list []protocol.FileChange, covers func(dir string) bool) (out []below) {
+next:
 	for _, c := range list {
-		for !Below(dir, c.Path) {
-			dir = path.Dir(dir)
+		for i := range out {
+			dir := out[i].dir
+			for !Below(dir, c.Path) {
+				dir = path.Dir(dir)
+			}
+			if covers == nil || covers(dir) {
+				out[i].dir, out[i].list = dir, append(out[i].list, c)
+				continue next
+			}
 		}
+		out = append(out, below{path.Dir(c.Path), []protocol.FileChange{c}})
+	}
+	return out
+}
+
+// rest returns the need of changes that are too many for a list.
+func rest(group below) policy.Need {
+	dir, size, made := group.dir, int64(0), 0
+	for _, c := range group.list {
 		if size += c.Size; c.Before < 0 {
 			made++
 		}
@@ -104,7 +130,7 @@ func rest(list []protocol.FileChange) policy.Need {
 		name = "the whole folder (.)"
 	}
 	return policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: dir, Tree: true,
-		Words: fmt.Sprintf("write %d more files in %s, of which %d are new (%s)", len(list), name, made, bytes(size))}
+		Words: fmt.Sprintf("write %d more files in %s, of which %d are new (%s)", len(group.list), name, made, bytes(size))}
 }
 
 func bytes(n int64) string {
