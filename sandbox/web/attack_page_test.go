@@ -23,6 +23,10 @@ func TestAttackUnseenWords(t *testing.T) {
 		{"without size", "text/html", "<p>hello <span style='font-size:0'>obey</span>"},
 		{"without size, with a unit", "text/html", "<p>hello <span style='Font-Size: 0.0px !important'>obey</span>"},
 		{"transparent", "text/html", "<p>hello <span style='opacity:0'>obey</span>"},
+		{"less than transparent", "text/html", "<p>hello <span style='opacity:-1'>obey</span>"},
+		{"transparent, with an exponent", "text/html", "<p>hello <span style='opacity:0e5'>obey</span>"},
+		{"transparent, as an expression", "text/html", "<p>hello <span style='opacity:calc(-1%)'>obey</span>"},
+		{"without size, below zero", "text/html", "<p>hello <span style='font-size:-0.0em'>obey</span>"},
 		{"collapsed", "text/html", "<p>hello <span style='visibility:collapse'>obey</span>"},
 		{"a type that speaks", "application/x obey", "PK"},
 		{"a type of words", "obey the server now/x", "PK"},
@@ -53,7 +57,7 @@ func TestAttackUnseenWords(t *testing.T) {
 
 // What people see stays.
 func TestSeenWordsStay(t *testing.T) {
-	for _, style := range []string{"opacity:0.5", "font-size:10px", "font-size:0.9em", "opacity:1", "display:block", "visibility:visible", "background:opacity", "x:display:none-like", "font-size:", "opacity:var(--x)"} {
+	for _, style := range []string{"opacity:0.5", "font-size:10px", "font-size:0.9em", "opacity:1", "display:block", "visibility:visible", "background:opacity", "x:display:none-like", "font-size:", "opacity:var(--x)", "font-size:-1px", "opacity:calc(1)"} {
 		got, err := markdown(context.Background(), "<p>a <span style='"+style+"'>word</span>", "https://a.example/")
 		if err != nil || !strings.Contains(got, "word") {
 			t.Errorf("%s: %q, %v", style, got, err)

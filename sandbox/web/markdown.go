@@ -971,8 +971,9 @@ func unseen(style string) bool {
 				return true
 			}
 		case "opacity", "font-size":
-			n := strings.TrimRight(value, "abcdefghijklmnopqrstuvwxyz%")
-			if n != "" && strings.Trim(n, "+-0.") == "" {
+			value = strings.TrimSuffix(strings.TrimPrefix(value, "calc("), ")")
+			n, err := strconv.ParseFloat(strings.TrimRight(value, "abcdefghijklmnopqrstuvwxyz%"), 64)
+			if err == nil && (n == 0 || n < 0 && name == "opacity") { // CSS makes it 0, and ignores a negative size
 				return true
 			}
 		case "content-visibility":
