@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/watch"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
@@ -33,7 +34,7 @@ func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 	switch {
 	case p.Defer != nil:
 		if !p.Defer(r) {
-			d = denied("this can't be done in a dry run: " + r.Reason)
+			d = watch.Denied("this can't be done in a dry run: " + r.Reason)
 		} else {
 			d = policy.Decision{Action: protocol.ActionAllow}
 		}

@@ -181,7 +181,7 @@ func (g *Gate) decide(p Passage) (d policy.Decision, watched bool) {
 	if len(p.Tool.Requires) == 0 {
 		authority = p.Scope.Authority
 		if len(p.Needs) > 0 { // an undeclared capability is denied
-			return denied("the tool uses " + string(p.Needs[0].Capability) + " without declaring it in Requires"), false
+			return watch.Denied("the tool uses " + string(p.Needs[0].Capability) + " without declaring it in Requires"), false
 		}
 	}
 	e := g.o.Policy.Explain(call, authority, append(g.Remembered(), p.Scope.Grants()...))
@@ -269,7 +269,7 @@ func (g *Gate) consent(ctx context.Context, p Passage, d policy.Decision) (decid
 		if p.Defer(r) {
 			return policy.Decision{Action: protocol.ActionAllow, Reason: "it is asked about with the whole plan"}, nil
 		}
-		return denied("this can't be done in a dry run: " + d.Reason), nil
+		return watch.Denied("this can't be done in a dry run: " + d.Reason), nil
 	}
 	if g.asks == nil {
 		return d.Headless(), d.Err("call", p.Tool.ID)
@@ -534,9 +534,4 @@ func (g *Gate) violation(p Passage, d policy.Decision) {
 	}
 	v.Detail += ": " + cmp.Or(d.Private, d.Reason)
 	g.o.Violation(v)
-}
-
-// denied returns the decision that refuses a call. The model receives the reason.
-func denied(reason string) policy.Decision {
-	return policy.Decision{Action: protocol.ActionDeny, Reason: reason}
 }

@@ -146,21 +146,21 @@ func (w *Watch) Check(c Call) policy.Decision {
 	defer w.mu.Unlock()
 	now := rate.Forward(w.o.Now(), &w.last)
 	if err := protocol.ValidToolName(c.Tool); err != nil {
-		return denied(protocol.Public(err).Message)
+		return Denied(protocol.Public(err).Message)
 	}
 	if w.allow != nil && !w.allow.MatchString(c.Tool) {
-		return denied("the tool " + c.Tool + " is not among those that are allowed")
+		return Denied("the tool " + c.Tool + " is not among those that are allowed")
 	}
 	for _, re := range w.deny {
 		if re.MatchString(c.Tool) {
-			return denied("the tool " + c.Tool + " is denied by its name")
+			return Denied("the tool " + c.Tool + " is denied by its name")
 		}
 	}
 	if err := w.rate.Allow(); err != nil {
-		return denied(protocol.Public(err).Message)
+		return Denied(protocol.Public(err).Message)
 	}
 	if n := w.repeated(c.Tool, now); n > w.o.Repeats {
-		return denied("the tool " + c.Tool + " was called more than " + strconv.Itoa(w.o.Repeats) + " times in " + w.o.RepeatsIn.String())
+		return Denied("the tool " + c.Tool + " was called more than " + strconv.Itoa(w.o.Repeats) + " times in " + w.o.RepeatsIn.String())
 	}
 	return w.sequence(c, now)
 }
@@ -197,11 +197,11 @@ func (w *Watch) sequence(c Call, now time.Time) policy.Decision {
 	}
 	w.history = slices.Delete(w.history, 0, old)
 	if len(w.history) >= maxWatched {
-		return denied("there were more than " + strconv.Itoa(maxWatched) + " calls in " + w.o.Window.String() + ", too many to look over")
+		return Denied("there were more than " + strconv.Itoa(maxWatched) + " calls in " + w.o.Window.String() + ", too many to look over")
 	}
 	kind, whole := c.look(w.words)
 	if !whole {
-		return denied("the arguments are too large to look over")
+		return Denied("the arguments are too large to look over")
 	}
 	d := policy.Decision{Action: protocol.ActionAllow}
 	for _, s := range w.look {
@@ -213,7 +213,7 @@ func (w *Watch) sequence(c Call, now time.Time) policy.Decision {
 	return d
 }
 
-// denied returns the decision that refuses a call. The model receives the reason.
-func denied(reason string) policy.Decision {
+// Denied returns the decision that refuses a call. The model receives the reason.
+func Denied(reason string) policy.Decision {
 	return policy.Decision{Action: protocol.ActionDeny, Reason: reason}
 }
