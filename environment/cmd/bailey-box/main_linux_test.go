@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/sys/unix"
 
 	"github.com/bailey-go/bailey/environment/computer"
 	"github.com/bailey-go/bailey/environment/internal/boxtest"
@@ -136,6 +137,18 @@ func reach(dir string) {
 		}
 		return err
 	}())
+	say("connect by MPTCP", func() error { // Landlock has no rule for it
+		at, err := net.ResolveTCPAddr("tcp4", os.Getenv("BOX_SINK"))
+		if err != nil {
+			return err
+		}
+		fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, unix.IPPROTO_MPTCP)
+		if err != nil {
+			return err
+		}
+		defer unix.Close(fd)
+		return unix.Connect(fd, &unix.SockaddrInet4{Port: at.Port, Addr: [4]byte(at.IP.To4())})
+	}())
 	say("compiled programs", func() error {
 		dir, err := compiled.Dir()
 		if err != nil {
@@ -181,7 +194,7 @@ func TestAttackDaemonItself(t *testing.T) {
 	defer sink.Close()
 	try := func(open string) string {
 		cmd := exec.Command("/proc/self/exe")
-		cmd.Env = append(os.Environ(), "BOX_REACH="+dir, "BOX_SECRET="+secret, "BOX_PORT="+address, "BOX_OPEN="+open, "BOX_SINK="+sink.Addr().String(), "GODEBUG=multipathtcp=0")
+		cmd.Env = append(os.Environ(), "BOX_REACH="+dir, "BOX_SECRET="+secret, "BOX_PORT="+address, "BOX_OPEN="+open, "BOX_SINK="+sink.Addr().String())
 		var out bytes.Buffer
 		cmd.Stdout = &out
 		in, err := cmd.StdinPipe()
@@ -217,6 +230,12 @@ func TestAttackDaemonItself(t *testing.T) {
 	for _, name := range []string{"read", "write", "program", "link", "listen", "connect", "compiled programs"} {
 		count.Try(name, strings.Contains(on, name+"\n"))
 		count.Off(name, strings.Contains(off, name+"\n"))
+	}
+	if strings.Contains(off, "connect by MPTCP\n") {
+		count.Try("connect by MPTCP", strings.Contains(on, "connect by MPTCP\n"))
+		count.Off("connect by MPTCP", true)
+	} else {
+		t.Run("connect by MPTCP", func(t *testing.T) { t.Skip("NOT TESTED: this kernel has no MPTCP") })
 	}
 	if _, err := os.Stat("/sys/fs/cgroup/pids"); err == nil && confine.Groups() == nil {
 		count.Try("its own limits", strings.Contains(on, "its own limits\n"))

@@ -209,6 +209,15 @@ func attacker(args []string) error {
 		return nil
 	case "namespace":
 		return call(unix.SYS_CLONE, unix.CLONE_NEWUTS|uintptr(unix.SIGCHLD)|unix.CLONE_NEWUSER)
+	case "personality by another architecture":
+		return no(old(136, 0xffffffff, 0, 0))
+	case "key by another architecture":
+		return no(old(288, 0, 0xfffffffd, 1)) // KEYCTL_GET_KEYRING_ID of the session, made if there is none
+	case "TIOCSTI of 64 bits": // with the filter EPERM, without it ENOTTY
+		if err := call(unix.SYS_IOCTL, 0, 1<<32|unix.TIOCSTI, 0); err != unix.ENOTTY && err != unix.EBADF {
+			return err
+		}
+		return nil
 	case "unshare":
 		return exec.Command("/usr/bin/unshare", "-U", "/bin/true").Run()
 	case "key":
@@ -364,6 +373,15 @@ func (a *arena) rows(t *testing.T) []row {
 		{args: []string{"userfaultfd", "."}, off: []Layer{Seccomp}},
 		{args: []string{"personality", "."}, off: []Layer{Seccomp}},
 		{args: []string{"netlink", "."}, off: []Layer{Seccomp}},
+		{args: []string{"TIOCSTI of 64 bits", "."}, off: []Layer{Seccomp}},
+	}
+}
+
+// others are attacks by calls of 32-bit programs.
+func others() []row {
+	return []row{
+		{args: []string{"personality by another architecture", "."}, off: []Layer{Seccomp}},
+		{args: []string{"key by another architecture", "."}, off: []Layer{Seccomp}},
 	}
 }
 
@@ -388,6 +406,11 @@ func TestAttackOutOfTheSandbox(t *testing.T) {
 		rows = slices.DeleteFunc(rows, func(r row) bool { return slices.Contains(r.off, Together) })
 	} else {
 		rows = append(rows, together()...)
+	}
+	if said, ok := a.try(t, Spec{Bubblewrap: "none", Off: []Layer{Seccomp}}, others()[0].args...); ok {
+		rows = append(rows, others()...)
+	} else {
+		t.Run("calls of 32-bit programs", func(t *testing.T) { t.Skipf("NOT TESTED: this kernel has none: %s", said) })
 	}
 	for _, r := range rows {
 		for name, bwrap := range kinds(t) {

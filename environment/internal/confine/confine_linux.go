@@ -17,10 +17,13 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unsafe"
 
 	seccomp "github.com/elastic/go-seccomp-bpf"
+	"github.com/elastic/go-seccomp-bpf/arch"
 	"github.com/landlock-lsm/go-landlock/landlock"
 	ll "github.com/landlock-lsm/go-landlock/landlock/syscall"
+	"golang.org/x/net/bpf"
 	"golang.org/x/sys/unix"
 )
 
@@ -584,6 +587,7 @@ func filter(noNetwork bool) error {
 		families = seccomp.ArgumentConditions{{Argument: 0, Operation: seccomp.GreaterOrEqual, Value: 0}}
 	}
 	add("socket", families)
+	add("socket", one(1, seccomp.GreaterThan, 1<<32-1)) // the kernel takes the low half
 	for _, kind := range []uint64{unix.SOCK_RAW, unix.SOCK_RDM, unix.SOCK_SEQPACKET, unix.SOCK_PACKET} {
 		for _, flags := range []uint64{0, unix.SOCK_CLOEXEC, unix.SOCK_NONBLOCK, unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK} {
 			add("socket", one(1, seccomp.Equal, kind|flags))
@@ -593,21 +597,65 @@ func filter(noNetwork bool) error {
 	for _, flag := range []uint64{unix.CLONE_NEWUSER, unix.CLONE_NEWNS, unix.CLONE_NEWPID, unix.CLONE_NEWNET, unix.CLONE_NEWIPC, unix.CLONE_NEWUTS, unix.CLONE_NEWCGROUP} {
 		add("clone", one(0, seccomp.BitsSet, flag))
 	}
-	add("ioctl", one(1, seccomp.Equal, unix.TIOCSTI))
-	add("ioctl", one(1, seccomp.Equal, unix.TIOCLINUX))
+	add("ioctl", low(1, unix.TIOCSTI))
+	add("ioctl", low(1, unix.TIOCLINUX))
 	names, err := known(strings.Fields(denied))
 	if err != nil {
 		return err
 	}
-	return seccomp.LoadFilter(seccomp.Filter{NoNewPrivs: true, Flag: seccomp.FilterFlagTSync, Policy: seccomp.Policy{
-		DefaultAction: seccomp.ActionAllow,
-		Syscalls: []seccomp.SyscallGroup{
-			{Names: names, Action: eperm},
-			// clone3 has its flags in memory, where a filter can't see them. libc falls back to clone.
-			{Names: []string{"clone3"}, Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS)},
-			{NamesWithCondtions: refused, Action: eperm},
-		},
-	}})
+	return load([]seccomp.SyscallGroup{
+		{Names: names, Action: eperm},
+		// clone3 has its flags in memory, where a filter can't see them. libc falls back to clone.
+		{Names: []string{"clone3"}, Action: seccomp.ActionErrno | seccomp.Action(unix.ENOSYS)},
+		{NamesWithCondtions: refused, Action: eperm},
+	})
+}
+
+// low are the conditions that the low half of an argument is v. That half is all that the kernel takes of an int, and a
+// libc may extend its sign.
+func low(arg uint32, v uint64) seccomp.ArgumentConditions {
+	out := seccomp.ArgumentConditions{{Argument: arg, Operation: seccomp.BitsNotSet, Value: ^v & (1<<32 - 1)}}
+	for bit := uint64(1); bit < 1<<32; bit <<= 1 {
+		if v&bit != 0 {
+			out = append(out, seccomp.Condition{Argument: arg, Operation: seccomp.BitsSet, Value: bit})
+		}
+	}
+	return out
+}
+
+// load loads a filter of calls for all threads. Calls of another architecture have other numbers, such as those of
+// 32-bit programs by "int 0x80" on amd64. The module lets them pass, so they are refused in front of its filter.
+func load(groups []seccomp.SyscallGroup) error {
+	native, err := arch.GetInfo("")
+	if err != nil {
+		return err
+	}
+	p := seccomp.Policy{DefaultAction: seccomp.ActionAllow, Syscalls: groups}
+	rest, err := p.Assemble()
+	if err != nil {
+		return fmt.Errorf("confine: the filter of calls: %w", err)
+	}
+	const offArch = 4 // of struct seccomp_data
+	raw, err := bpf.Assemble(append([]bpf.Instruction{
+		bpf.LoadAbsolute{Off: offArch, Size: 4},
+		bpf.JumpIf{Cond: bpf.JumpEqual, Val: uint32(native.ID), SkipTrue: 1},
+		bpf.RetConstant{Val: uint32(seccomp.ActionErrno) | uint32(unix.EPERM)},
+	}, rest...))
+	if err != nil {
+		return fmt.Errorf("confine: the filter of calls: %w", err)
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("confine: no_new_privs: %w", err)
+	}
+	list := make([]unix.SockFilter, len(raw))
+	for i, r := range raw {
+		list[i] = unix.SockFilter{Code: r.Op, Jt: r.Jt, Jf: r.Jf, K: r.K}
+	}
+	program := unix.SockFprog{Len: uint16(len(list)), Filter: &list[0]}
+	if _, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&program))); e != 0 {
+		return fmt.Errorf("confine: seccomp: %w", e)
+	}
+	return nil
 }
 
 // known returns the calls that the machine's architecture has.
@@ -652,8 +700,23 @@ func Self(read, write []string, ports ...uint16) error {
 	if err != nil {
 		return err
 	}
-	return seccomp.LoadFilter(seccomp.Filter{NoNewPrivs: true, Flag: seccomp.FilterFlagTSync, Policy: seccomp.Policy{
-		DefaultAction: seccomp.ActionAllow, Syscalls: []seccomp.SyscallGroup{{Names: names, Action: seccomp.ActionErrno | seccomp.Action(unix.EPERM)}}}})
+	eperm := seccomp.ActionErrno | seccomp.Action(unix.EPERM)
+	var refused []seccomp.NameWithConditions
+	add := func(c ...seccomp.Condition) {
+		refused = append(refused, seccomp.NameWithConditions{Name: "socket", Conditions: c})
+	}
+	// Landlock's rules are for TCP alone, and MPTCP, SCTP and SMC reach the same ports. Go's resolver needs UDP and netlink.
+	var family []seccomp.Condition
+	for _, f := range []uint64{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6, unix.AF_NETLINK} {
+		family = append(family, seccomp.Condition{Argument: 0, Operation: seccomp.NotEqual, Value: f})
+	}
+	add(family...)
+	add(seccomp.Condition{Argument: 1, Operation: seccomp.GreaterThan, Value: 1<<32 - 1})
+	add(seccomp.Condition{Argument: 2, Operation: seccomp.GreaterThan, Value: 1<<32 - 1})
+	for _, protocol := range []uint64{unix.IPPROTO_MPTCP, unix.IPPROTO_SCTP, unix.IPPROTO_DCCP} {
+		add(seccomp.Condition{Argument: 2, Operation: seccomp.Equal, Value: protocol})
+	}
+	return load([]seccomp.SyscallGroup{{Names: names, Action: eperm}, {NamesWithCondtions: refused, Action: eperm}})
 }
 
 // deniedSelf is denied without what the helper of a program needs.
