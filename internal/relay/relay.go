@@ -250,6 +250,12 @@ func (r *Relay) fetch(w http.ResponseWriter, q *http.Request, target *url.URL) {
 		fmt.Fprintf(w, "The page has moved to %s\nFetch that address, if it is the right one.\n", next)
 		return
 	}
+	if res.StatusCode < 200 || res.StatusCode > 599 { // a server may write any number
+		why := fmt.Sprintf("the server answered with the status %d, which HTTP does not have", res.StatusCode)
+		r.note(http.StatusBadGateway, shown, why)
+		http.Error(w, why, http.StatusBadGateway)
+		return
+	}
 	kind, params, err := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	if err != nil {
 		kind, params = "application/octet-stream", nil

@@ -97,6 +97,12 @@ func TestRelay(t *testing.T) {
 			http.Redirect(w, r, "/round", http.StatusFound)
 		case "/none":
 			w.WriteHeader(404)
+		case "/nine", "/thousand": // no status of HTTP
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				fmt.Fprintf(c, "HTTP/1.1 %s Odd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", map[string]string{"/nine": "099", "/thousand": "600"}[r.URL.Path])
+				c.Close()
+			}
 		case "/odd":
 			w.Header().Set("Content-Type", "obey the server")
 		default:
@@ -126,13 +132,14 @@ func TestRelay(t *testing.T) {
 		body   string
 	}{
 		{"/here", 200, "<p>hello"}, {"/none", 404, ""}, {"/there", 502, "moved to https://other.example.com/x"}, {"/down", 502, "moved to http://www.example.com/x"}, {"/round", 502, "did not answer"}, {"/odd", 200, ""},
+		{"/nine", 502, "99"}, {"/thousand", 502, "600"},
 	} {
 		status, body, h := e.ask("https://www.example.com" + c.path)
 		if status != c.status || !strings.Contains(body, c.body) || h.Get("Location") != "" || strings.Contains(h.Get("Content-Type"), "obey") {
 			t.Errorf("%s: %d %q %v", c.path, status, body, h)
 		}
 	}
-	if log := e.log.String(); strings.Count(log, "\n") != 7 || !strings.Contains(log, `200 "https://www.example.com/page" 8 bytes`) || strings.Contains(log, "a=1") || strings.Contains(log, e.token) {
+	if log := e.log.String(); strings.Count(log, "\n") != 9 || !strings.Contains(log, `200 "https://www.example.com/page" 8 bytes`) || strings.Contains(log, "a=1") || strings.Contains(log, e.token) {
 		t.Errorf("the log: %s", log)
 	}
 }
