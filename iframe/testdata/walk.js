@@ -108,9 +108,11 @@ const digest = ([path, f, owner]) => {
 // Functions that have an effect, and return only a promise or the number of a timer.
 const ACT = new Set(['callTool', 'parallel', 'sleep', 'setTimeout', 'setInterval', 'queueMicrotask', 'eval', 'Function', 'signal.throwIfAborted']);
 const asked = functions.filter(([path]) => !ACT.has(path) && !path.startsWith('console.') && !path.startsWith('mcp.'));
-const rounds = [], began = Date.now();
-for (const wait of [0, 1100]) {
-  do await sleep(20); while (Date.now() - began < wait);
+const rounds = [];
+let ended = 0;
+for (let i = 0; i < 2; i++) { // from the end of the first round, which takes longer than the second
+  do await sleep(20); while (Date.now() - ended < 1100);
   rounds.push(asked.map(digest));
+  ended = Date.now();
 }
 return { functions: functions.map(([path]) => path), changed: asked.filter((f, i) => rounds[0][i] !== rounds[1][i]).map(([path]) => path) };
