@@ -30,6 +30,7 @@ type tree struct {
 	inodes      uint64
 	names       map[string]uint64 // inodes of files that were not opened
 	read, write int64             // bytes that the run may still read and hold
+	nameBytes   int64             // bytes of names that it may still make, with nodeBytes for each
 	end         func(error)
 }
 
@@ -51,7 +52,7 @@ type node struct {
 }
 
 func newTree(base fsaccess.FS, read, write int64, end func(error)) *tree {
-	return &tree{base: base, entries: map[string]*entry{}, moved: map[string]string{}, names: map[string]uint64{}, read: read, write: write, end: end}
+	return &tree{base: base, entries: map[string]*entry{}, moved: map[string]string{}, names: map[string]uint64{}, read: read, write: write, nameBytes: maxNames, end: end}
 }
 
 func (t *tree) newNode(at int64) *node {
@@ -224,8 +225,17 @@ func (t *tree) load(name string) (*entry, experimental.Errno) {
 	return e, 0
 }
 
+// Files without content take memory as well: maxNames bytes hold 100,000 of them.
+const (
+	nodeBytes = 256
+	maxNames  = 32 << 20
+)
+
 // put gives a name another node, or none. What base has there is kept for the comparison at the end.
 func (t *tree) put(name string, n *node) {
+	if t.nameBytes -= int64(len(name)) + nodeBytes; t.nameBytes < 0 {
+		t.end(protocol.Errorf(protocol.ErrResourceLimit, "run", "", "the program made more names of files than it may: about 100,000 short ones"))
+	}
 	e := t.entries[name]
 	if e == nil {
 		e = &entry{}

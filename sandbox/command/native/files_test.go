@@ -1,12 +1,14 @@
 package native
 
 import (
+	"errors"
 	"math"
 	"testing"
 
 	experimental "github.com/tetratelabs/wazero/experimental/sys"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // A program chooses the offset of a write. One whose end no number holds is refused, and a smaller one is too large for
@@ -34,5 +36,30 @@ func TestWriteAtAnyOffset(t *testing.T) {
 		if _, no := f.Pwrite([]byte("ab"), c.off); no != c.want || ended != c.ended {
 			t.Errorf("at %d: %v, ended %v, want %v, %v", c.off, no, ended, c.want, c.ended)
 		}
+	}
+}
+
+// Names of empty files take memory too: a program that makes too many ends.
+func TestNamesAreLimited(t *testing.T) {
+	for _, c := range []struct {
+		room  int64
+		ended bool
+	}{{3*(1+nodeBytes) + 1, false}, {3 * (1 + nodeBytes), false}, {3*(1+nodeBytes) - 1, true}} {
+		var ended error
+		files := newTree(fsaccess.NewMemory(fsaccess.MemoryOptions{}), 100, 100, func(err error) { ended = err })
+		files.nameBytes = c.room
+		_, no := files.OpenFile("a", experimental.O_CREAT|experimental.O_RDWR, 0)
+		if no == 0 {
+			no = files.Mkdir("d", 0)
+		}
+		if no == 0 {
+			no = files.Link("a", "b")
+		}
+		if no != 0 || (ended != nil) != c.ended || c.ended && !errors.Is(ended, protocol.ErrResourceLimit) {
+			t.Errorf("room for %d bytes: %v, ended %v", c.room, no, ended)
+		}
+	}
+	if n := newTree(nil, 0, 0, nil).nameBytes; n != maxNames {
+		t.Errorf("a run has room for %d bytes of names", n)
 	}
 }
