@@ -163,11 +163,33 @@ func (p *Proxy) Serve(ctx context.Context, l net.Listener) {
 
 const idle = 2 * time.Minute
 
+// steady is a connection whose every read and write has the time idle. A peer that neither sends nor takes anything
+// would hold it for good.
+type steady struct{ net.Conn }
+
+func (s steady) Read(p []byte) (int, error) {
+	_ = s.SetReadDeadline(time.Now().Add(idle))
+	return s.Conn.Read(p)
+}
+
+func (s steady) Write(p []byte) (int, error) {
+	_ = s.SetWriteDeadline(time.Now().Add(idle))
+	return s.Conn.Write(p)
+}
+
+// CloseWrite tells the peer that nothing more comes.
+func (s steady) CloseWrite() error {
+	if c, ok := s.Conn.(interface{ CloseWrite() error }); ok {
+		return c.CloseWrite()
+	}
+	return s.Close()
+}
+
 // serve answers the requests of one connection.
 func (p *Proxy) serve(ctx context.Context, c net.Conn) {
+	c = steady{c}
 	r := bufio.NewReader(io.LimitReader(c, 1<<40))
 	for {
-		_ = c.SetDeadline(time.Now().Add(idle))
 		req, err := readRequest(r)
 		if err != nil {
 			return
@@ -192,7 +214,9 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 			return
 		}
 		// A secret goes nowhere in clear text.
+		stop := context.AfterFunc(ctx, func() { out.Close() })
 		more := exchange(c, out, req, nil, nil)
+		stop()
 		out.Close()
 		if !more {
 			return
@@ -240,7 +264,11 @@ func (p *Proxy) dial(ctx context.Context, hostport string) (net.Conn, error) {
 			return nil, err
 		}
 	}
-	return p.o.Dial(ctx, address)
+	c, err := p.o.Dial(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return steady{c}, nil
 }
 
 func denied(hostport, format string, args ...any) error {
@@ -304,8 +332,8 @@ func (p *Proxy) connect(ctx context.Context, c net.Conn, r *bufio.Reader, hostpo
 	secrets := p.secrets(hostport)
 	if len(secrets) == 0 {
 		var wg sync.WaitGroup
-		wg.Go(func() { pipe(out, r, c) })
-		wg.Go(func() { pipe(c, out, out) })
+		wg.Go(func() { pipe(out, r) })
+		wg.Go(func() { pipe(c, out) })
 		wg.Wait()
 		return
 	}
@@ -321,8 +349,6 @@ func (p *Proxy) connect(ctx context.Context, c net.Conn, r *bufio.Reader, hostpo
 	}
 	br := bufio.NewReader(inner)
 	for {
-		_ = c.SetDeadline(time.Now().Add(idle))
-		_ = out.SetDeadline(time.Now().Add(idle))
 		req, err := readRequest(br)
 		if err != nil {
 			return
@@ -365,7 +391,7 @@ func exchange(c io.Writer, out net.Conn, req *http.Request, put, hide []Secret) 
 			req.Header[k][i] = v
 		}
 	}
-	for _, k := range []string{"Proxy-Connection", "Proxy-Authorization", "Upgrade", "Te", "Trailer"} {
+	for _, k := range []string{"Proxy-Connection", "Proxy-Authorization", "Upgrade", "Te", "Trailer", "Expect"} {
 		req.Header.Del(k)
 	}
 	if len(hide) > 0 {
@@ -375,8 +401,15 @@ func exchange(c io.Writer, out net.Conn, req *http.Request, put, hide []Secret) 
 		refuse(c, http.StatusBadGateway, "the server ended the connection")
 		return false
 	}
-	resp, err := http.ReadResponse(bufio.NewReader(out), req)
-	if err != nil {
+	in := bufio.NewReader(out)
+	resp, err := http.ReadResponse(in, req)
+	for n := 0; err == nil && resp.StatusCode < 200 && n < 10; n++ { // news before the answer
+		if resp.StatusCode == http.StatusSwitchingProtocols {
+			break
+		}
+		resp, err = http.ReadResponse(in, req)
+	}
+	if err != nil || resp.StatusCode < 200 {
 		refuse(c, http.StatusBadGateway, "the server's answer can't be read")
 		return false
 	}
@@ -394,10 +427,16 @@ func exchange(c io.Writer, out net.Conn, req *http.Request, put, hide []Secret) 
 				resp.Header[k][i] = v
 			}
 		}
+		for _, s := range hide {
+			resp.Status = strings.ReplaceAll(resp.Status, s.Value, s.Placeholder)
+		}
+		resp.Trailer = nil
 		resp.Header.Del("Content-Length")
-		resp.ContentLength = -1
-		resp.TransferEncoding = []string{"chunked"}
-		resp.Body = io.NopCloser(newHider(resp.Body, hide))
+		if req.Method != http.MethodHead && resp.StatusCode != http.StatusNoContent && resp.StatusCode != http.StatusNotModified {
+			resp.ContentLength = -1
+			resp.TransferEncoding = []string{"chunked"}
+			resp.Body = io.NopCloser(newHider(resp.Body, hide))
+		}
 	}
 	resp.Close = req.Close || resp.Close
 	return resp.Write(c) == nil && !resp.Close && len(put) > 0
@@ -452,20 +491,8 @@ type joined struct {
 func (j *joined) Read(p []byte) (int, error) { return j.r.Read(p) }
 
 // pipe copies bytes until one side ends, and then ends the other.
-func pipe(to net.Conn, from io.Reader, at net.Conn) {
-	b := make([]byte, 32<<10)
-	for {
-		_ = at.SetReadDeadline(time.Now().Add(idle))
-		n, err := from.Read(b)
-		if n > 0 {
-			if _, err := to.Write(b[:n]); err != nil {
-				break
-			}
-		}
-		if err != nil {
-			break
-		}
-	}
+func pipe(to net.Conn, from io.Reader) {
+	_, _ = io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, make([]byte, 32<<10))
 	if t, ok := to.(interface{ CloseWrite() error }); ok {
 		_ = t.CloseWrite()
 		return

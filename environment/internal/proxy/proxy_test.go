@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -300,4 +301,76 @@ func (s *small) Read(p []byte) (int, error) {
 	n := copy(p, s.s[:min(3, len(s.s))])
 	s.s = s.s[n:]
 	return n, nil
+}
+
+// The client gets one answer for a request, without the values of secrets in any part of it.
+func TestExchange(t *testing.T) {
+	hide := []Secret{{Value: "S3cret-value", Placeholder: "{{secret:a}}"}}
+	for name, c := range map[string]struct {
+		hide   []Secret
+		answer string
+		want   string
+		more   bool
+	}{
+		"a body":           {hide, "HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n<S3cret-value>", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\ne\r\n<{{secret:a}}>\r\n0\r\n\r\n", true},
+		"the status text":  {hide, "HTTP/1.1 200 S3cret-value\r\nContent-Length: 0\r\n\r\n", "HTTP/1.1 200 {{secret:a}}\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", true},
+		"a trailer":        {hide, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-A\r\n\r\n2\r\nok\r\n0\r\nX-A: S3cret-value\r\n\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", true},
+		"no body":          {hide, "HTTP/1.1 204 No Content\r\nX-A: S3cret-value\r\n\r\n", "HTTP/1.1 204 No Content\r\nX-A: {{secret:a}}\r\n\r\n", true},
+		"not modified":     {hide, "HTTP/1.1 304 Not Modified\r\nContent-Length: 9\r\n\r\n", "HTTP/1.1 304 Not Modified\r\n\r\n", true},
+		"an early answer":  {hide, "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n", true},
+		"another protocol": {hide, "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", "HTTP/1.1 502 ", false},
+		"in clear text":    {nil, "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, server := net.Pipe()
+			go func() {
+				_, _ = http.ReadRequest(bufio.NewReader(server))
+				_, _ = io.WriteString(server, c.answer)
+				_ = server.Close()
+			}()
+			req, err := http.NewRequest("GET", "http://host/", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Expect", "100-continue")
+			var got bytes.Buffer
+			if more := exchange(&got, out, req, c.hide, c.hide); more != c.more || !strings.HasPrefix(got.String(), c.want) || c.more && got.String() != c.want {
+				t.Errorf("%q %v, want %q %v", got.String(), more, c.want, c.more)
+			}
+		})
+	}
+}
+
+// A request to a server that never answers ends with the context.
+func TestSilentServer(t *testing.T) {
+	asked := make(chan struct{})
+	p, err := New(Options{Allow: func(context.Context, string) error { return nil },
+		Resolve: func(context.Context, string) ([]netip.Addr, error) {
+			return []netip.Addr{netip.MustParseAddr("93.184.216.34")}, nil
+		},
+		Dial: func(context.Context, netip.AddrPort) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				_, _ = http.ReadRequest(bufio.NewReader(theirs))
+				close(asked)
+			}()
+			return ours, nil
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &memory{conns: make(chan net.Conn), done: make(chan struct{})}
+	ctx, end := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() { p.Serve(ctx, l) })
+	c, err := l.dial()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(c, "GET http://a.example/ HTTP/1.1\r\nHost: a.example\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	end()
+	wg.Wait()
 }
