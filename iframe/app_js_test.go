@@ -233,7 +233,7 @@ var framed = []struct {
 	{name: "the page's address", code: `top.location = SINK`, alone: true},
 	{name: "the address around", code: `parent.location = SINK`, alone: true},
 	{name: "a link to the top", code: `document.body.insertAdjacentHTML("beforeend", "<a id=top target=_top href='" + SINK + "'>x</a>"); document.getElementById("top").click()`, alone: true},
-	{name: "forged hello", code: `const c = new MessageChannel(); c.port1.onmessage = () => log("stolen\u0001ESCAPED"); top.postMessage("bailey-app", "*", [c.port2]); parent.postMessage("bailey-app", "*", [new MessageChannel().port2])`},
+	{name: "forged hello", code: `const c = new MessageChannel(); c.port1.onmessage = () => log("stolen ESCAPED"); top.postMessage("bailey-app", "*", [c.port2]); parent.postMessage("bailey-app", "*", [new MessageChannel().port2])`},
 	{name: "forged end", code: `top.postMessage("ended\x1fflood", "*"); top.postMessage({jsonrpc: "2.0", id: "x", method: "tools/call", params: {name: "t"}}, "*")`},
 	{name: "a cycle", code: `const o = {jsonrpc: "2.0", method: "x"}; o.o = o; parent.postMessage(o, "*")`},
 	{name: "odd values", code: `for (const v of [1n, new Map([[1, 2]]), new Date(), null, undefined, "text", 5, [1], new Blob(["x"]), new ArrayBuffer(9)]) parent.postMessage(v, "*")`},
@@ -252,7 +252,7 @@ func framedApp(sink string, off bool) string {
 for (const [i, f] of [` + b.String() + `]) {
 	let r = "";
 	try { r = await Promise.race([f("` + sink + `/" + i + "/"), new Promise((ok) => setTimeout(ok, 1000))]) } catch (e) {}
-	log(i + "\u0001" + (r === "ESCAPED" ? r : ""));
+	log(i + " " + (r === "ESCAPED" ? r : ""));
 }
 await new Promise((r) => setTimeout(r, 300));
 log("done");
@@ -285,7 +285,7 @@ func TestAttackAppFrames(t *testing.T) {
 		}
 		won := map[int]bool{}
 		for i, f := range framed {
-			won[i] = logs.has(fmt.Sprint(i, "\u0001ESCAPED")) || f.name == "forged hello" && logs.has("stolen\u0001ESCAPED") || f.name == "channel to the page" && calls.has("channel") || f.name == "forged end" && calls.has("t")
+			won[i] = logs.has(fmt.Sprint(i, " ESCAPED")) || f.name == "forged hello" && logs.has("stolen ESCAPED") || f.name == "channel to the page" && calls.has("channel") || f.name == "forged end" && calls.has("t")
 		}
 		for _, r := range sink.Requests() {
 			at := 0
@@ -304,6 +304,9 @@ func TestAttackAppFrames(t *testing.T) {
 		count.Try(f.name, won[i])
 		if !f.alone {
 			count.Off(f.name, open[i])
+			if !open[i] {
+				t.Logf("with its layers off %s does not succeed either", f.name)
+			}
 		}
 	}
 	leavers := map[string]string{
