@@ -713,8 +713,16 @@ func Self(read, write []string, ports ...uint16) error {
 	add(family...)
 	add(seccomp.Condition{Argument: 1, Operation: seccomp.GreaterThan, Value: 1<<32 - 1})
 	add(seccomp.Condition{Argument: 2, Operation: seccomp.GreaterThan, Value: 1<<32 - 1})
-	for _, protocol := range []uint64{unix.IPPROTO_MPTCP, unix.IPPROTO_SCTP, unix.IPPROTO_DCCP} {
-		add(seccomp.Condition{Argument: 2, Operation: seccomp.Equal, Value: protocol})
+	for _, ip := range []uint64{unix.AF_INET, unix.AF_INET6} {
+		of := seccomp.Condition{Argument: 0, Operation: seccomp.Equal, Value: ip}
+		add(of, seccomp.Condition{Argument: 2, Operation: seccomp.NotEqual, Value: 0}, seccomp.Condition{Argument: 2, Operation: seccomp.NotEqual, Value: unix.IPPROTO_TCP},
+			seccomp.Condition{Argument: 2, Operation: seccomp.NotEqual, Value: unix.IPPROTO_UDP})
+		// Without a protocol the kernel chooses one by the type.
+		for _, kind := range []uint64{unix.SOCK_RAW, unix.SOCK_RDM, unix.SOCK_SEQPACKET, unix.SOCK_DCCP, unix.SOCK_PACKET} {
+			for _, flags := range []uint64{0, unix.SOCK_CLOEXEC, unix.SOCK_NONBLOCK, unix.SOCK_CLOEXEC | unix.SOCK_NONBLOCK} {
+				add(of, seccomp.Condition{Argument: 1, Operation: seccomp.Equal, Value: kind | flags})
+			}
+		}
 	}
 	return load([]seccomp.SyscallGroup{{Names: names, Action: eperm}, {NamesWithCondtions: refused, Action: eperm}})
 }
