@@ -233,11 +233,11 @@ const (
 
 // put gives a name another node, or none. What base has there is kept for the comparison at the end.
 func (t *tree) put(name string, n *node) {
-	if t.nameBytes -= int64(len(name)) + nodeBytes; t.nameBytes < 0 {
-		t.end(protocol.Errorf(protocol.ErrResourceLimit, "run", "", "the program made more names of files than it may: about 100,000 short ones"))
-	}
 	e := t.entries[name]
 	if e == nil {
+		if t.nameBytes -= int64(len(name)) + nodeBytes; t.nameBytes < 0 {
+			t.end(protocol.Errorf(protocol.ErrResourceLimit, "run", "", "the program made more names of files than it may: about 100,000 short ones"))
+		}
 		e = &entry{}
 		t.entries[name] = e
 	}
