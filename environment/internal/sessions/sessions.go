@@ -67,7 +67,7 @@ func split(address string) (kind int, dir string, err error) {
 	scheme, rest, ok := strings.Cut(address, ":")
 	switch {
 	case address == "":
-		return 0, "", errors.New("sessions: the address is empty: want a folder, postgres://… or memory:")
+		return 0, "", errors.New("sessions: the address is empty: want a folder, memory: or postgres://user@host/database")
 	case address == "memory:":
 		return inMemory, "", nil
 	case ok && (scheme == "postgres" || scheme == "postgresql"):
@@ -75,7 +75,7 @@ func split(address string) (kind int, dir string, err error) {
 	case ok && scheme == "file":
 		return inFolder, strings.TrimPrefix(rest, "//"), nil
 	case strings.Contains(address, "://"):
-		return 0, "", fmt.Errorf("sessions: no store has addresses with %s: want a folder, postgres://… or memory:", scheme)
+		return 0, "", fmt.Errorf("sessions: no store has addresses with %s: want a folder, memory: or postgres://user@host/database", scheme)
 	}
 	return inFolder, address, nil
 }
