@@ -56,6 +56,7 @@ func TestFilesBreakpoints(t *testing.T) {
 		case 2:
 			must(t, p.Click(ctx, "#panes"))
 			becomes("aside", true)
+			reach(t, "#aside-close", func(e string) string { return eval[string](t, p, e) }, func(x, y float64) { must(t, p.MoveTo(ctx, x, y)) })
 			must(t, p.Click(ctx, "#aside-close"))
 			becomes("aside", false)
 		case 1:

@@ -249,8 +249,7 @@ func press(t *testing.T, p driver, selector string) {
 }
 
 // unfold opens the menu that a button is in, if it is closed. It uses text to evaluate an expression, click
-// to click an element, and move to move the mouse. It ends once the mouse reaches the button: until the menu
-// has been drawn, Chromium gives events above the frame of another process to that frame.
+// to click an element, and move to move the mouse. It ends once the mouse reaches the button.
 func unfold(t *testing.T, selector string, text func(expression string) string, click func(selector string), move func(x, y float64)) {
 	t.Helper()
 	id := text(`document.querySelector(` + js(selector) + `)?.closest("[popover]:not(:popover-open)")?.id ?? ""`)
@@ -265,9 +264,16 @@ func unfold(t *testing.T, selector string, text func(expression string) string, 
 	poll.Until(t, id+" is open", func() bool { // it gets the focus once it is in its place
 		return text(`String(document.getElementById(`+js(id)+`).matches(":popover-open:focus-within"))`) == "true"
 	})
-	var at [2]float64
-	must(t, json.Unmarshal([]byte(text(`(() => { const r = document.querySelector(`+js(selector)+`).getBoundingClientRect(); return JSON.stringify([r.x + r.width / 2, r.y + r.height / 2]) })()`)), &at))
+	reach(t, selector, text, move)
+}
+
+// reach moves the mouse to an element that has just come into the page: until it has been drawn, Chromium gives events
+// above the frame of another process to that frame.
+func reach(t *testing.T, selector string, text func(expression string) string, move func(x, y float64)) {
+	t.Helper()
 	poll.Until(t, selector+" is under the mouse", func() bool {
+		var at [2]float64
+		must(t, json.Unmarshal([]byte(text(`(() => { const r = document.querySelector(`+js(selector)+`).getBoundingClientRect(); return JSON.stringify([r.x + r.width / 2, r.y + r.height / 2]) })()`)), &at))
 		move(at[0]+1, at[1])
 		move(at[0], at[1])
 		return text(`String(document.querySelector(`+js(selector)+`).matches(":hover"))`) == "true"
