@@ -47,7 +47,7 @@ func Changes(tool, command string, changes []protocol.FileChange, shell bool, co
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, tool, command, "the command would remove, move away or write over %d files; %d is the most, as the user is asked about each", lost, MostLost)
 	}
 	for _, group := range grouped(more, covers) {
-		if covers != nil && !covers(group.dir) { // the command may write this file, and not its folder
+		if group.dir == "" {
 			out = append(out, needs(group.list[0], shell)...)
 			continue
 		}
@@ -92,27 +92,45 @@ func needs(c protocol.FileChange, shell bool) []policy.Need {
 	return []policy.Need{write, lose}
 }
 
-// below is a folder with changes below it.
+// below is a folder with changes below it, or one change.
 type below struct {
-	dir  string
+	dir  string // empty: one change, of which no folder is allowed
 	list []protocol.FileChange
 }
 
-// grouped returns changes by the widest folders that they share and that covers allows.
+// grouped returns changes by the widest folders that covers allows. It asks once about each folder, as a program may
+// make many changes below many folders.
 func grouped(list []protocol.FileChange, covers func(dir string) bool) (out []below) {
-next:
+	at, asked := map[string]int{}, map[string]bool{}
+	may := func(dir string) bool {
+		yes, known := asked[dir]
+		if !known {
+			yes = covers(dir)
+			asked[dir] = yes
+		}
+		return yes
+	}
 	for _, c := range list {
-		for i := range out {
-			dir := out[i].dir
-			for !Below(dir, c.Path) {
-				dir = path.Dir(dir)
+		dir, top := path.Dir(c.Path), "."
+		if covers != nil {
+			if !may(dir) { // the command may write this file, and not its folder
+				out = append(out, below{"", []protocol.FileChange{c}})
+				continue
 			}
-			if covers == nil || covers(dir) {
-				out[i].dir, out[i].list = dir, append(out[i].list, c)
-				continue next
+			for top = dir; top != "." && may(path.Dir(top)); {
+				top = path.Dir(top)
 			}
 		}
-		out = append(out, below{path.Dir(c.Path), []protocol.FileChange{c}})
+		i, known := at[top]
+		if !known {
+			at[top] = len(out)
+			out = append(out, below{dir, []protocol.FileChange{c}})
+			continue
+		}
+		for !Below(out[i].dir, c.Path) {
+			out[i].dir = path.Dir(out[i].dir)
+		}
+		out[i].list = append(out[i].list, c)
 	}
 	return out
 }
