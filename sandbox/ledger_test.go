@@ -97,3 +97,40 @@ func TestLedgerKnowsOrigins(t *testing.T) {
 		t.Errorf("%d files are counted, the rest with %v bytes", len(l.sent), l.sent[sentRest])
 	}
 }
+
+// What was long stays long after a reload, and an import knows nothing of it.
+func TestLedgerKnowsLongFiles(t *testing.T) {
+	l := newLedger(nil)
+	l.long["a"], l.dirty = true, true
+	var rec SessionRecord
+	l.store(&rec)
+	again := newLedger(&rec)
+	if !again.isLong("a") || again.isLong("b") {
+		t.Errorf("after a reload %v are long", again.long)
+	}
+	for i := range sentSources - 2 {
+		l.long[fmt.Sprint("f", i)] = true
+	}
+	for _, n := range []int{sentSources - 1, sentSources, sentSources + 1} { // below, at and above the number of files
+		if got := l.isLong("unknown"); got != (n >= sentSources) || len(l.long) != n {
+			t.Errorf("with %d long files another one is long: %t", len(l.long), got)
+		}
+		l.long[fmt.Sprint("more", n)] = true
+	}
+}
+
+// A number is text where code chooses it, and not where it is a count of the tool's own.
+func TestNumbersCountAsText(t *testing.T) {
+	for _, c := range []struct {
+		data any
+		want string
+	}{
+		{map[string]any{"value": 12345.0}, "12345"}, {map[string]any{"value": true}, "true"}, {map[string]any{"value": []any{1.0, nil}}, "[ 1 <nil>"},
+		{map[string]any{"exitCode": 3.0, "version": "v"}, ""}, {7.0, "7"},
+	} {
+		by := (&excerpt{}).bySource(&Call{from: []string{"a"}}, c.data, "")
+		if got := strings.TrimSpace(strings.Join(by["a"], " ")); got != c.want {
+			t.Errorf("%v counts as %q, want %q", c.data, got, c.want)
+		}
+	}
+}
