@@ -59,10 +59,10 @@ func nothing(t *testing.T, s sandbox.Store) {
 	}
 }
 
-// The numbers are around the segment size of 200.
+// The numbers are around those of messages in a text: 50, and 200 in earlier versions.
 func records(t *testing.T, open func() sandbox.Store) {
 	ctx := context.Background()
-	for i, n := range []int{0, 1, 199, 200, 201, 401} {
+	for i, n := range []int{0, 1, 49, 50, 51, 199, 200, 201, 401} {
 		rec := Session(fmt.Sprint("ses-", n), At.Add(time.Duration(i)*time.Second))
 		rec.Metadata = map[string]any{"title": "a name"}
 		must(t, open().Put(ctx, rec, nil, nil))
@@ -92,7 +92,7 @@ func records(t *testing.T, open func() sandbox.Store) {
 		}
 	}
 	list, err := open().Sessions(ctx)
-	if err != nil || len(list) != 6 || list[0].ID != "ses-401" || list[5].ID != "ses-0" {
+	if err != nil || len(list) != 9 || list[0].ID != "ses-401" || list[8].ID != "ses-0" {
 		t.Errorf("%v %v", list, err)
 	}
 	must(t, open().Delete(ctx, "ses-401"))
