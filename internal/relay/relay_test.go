@@ -97,10 +97,10 @@ func TestRelay(t *testing.T) {
 			http.Redirect(w, r, "/round", http.StatusFound)
 		case "/none":
 			w.WriteHeader(404)
-		case "/nine", "/thousand": // no status of HTTP
+		case "/ninety-nine", "/six-hundred": // no status of HTTP
 			c, _, err := w.(http.Hijacker).Hijack()
 			if err == nil {
-				fmt.Fprintf(c, "HTTP/1.1 %s Odd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", map[string]string{"/nine": "099", "/thousand": "600"}[r.URL.Path])
+				fmt.Fprintf(c, "HTTP/1.1 %s Odd\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", map[string]string{"/ninety-nine": "099", "/six-hundred": "600"}[r.URL.Path])
 				c.Close()
 			}
 		case "/odd":
@@ -132,7 +132,7 @@ func TestRelay(t *testing.T) {
 		body   string
 	}{
 		{"/here", 200, "<p>hello"}, {"/none", 404, ""}, {"/there", 502, "moved to https://other.example.com/x"}, {"/down", 502, "moved to http://www.example.com/x"}, {"/round", 502, "did not answer"}, {"/odd", 200, ""},
-		{"/nine", 502, "99"}, {"/thousand", 502, "600"},
+		{"/ninety-nine", 502, "99"}, {"/six-hundred", 502, "600"},
 	} {
 		status, body, h := e.ask("https://www.example.com" + c.path)
 		if status != c.status || !strings.Contains(body, c.body) || h.Get("Location") != "" || strings.Contains(h.Get("Content-Type"), "obey") {
