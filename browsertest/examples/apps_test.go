@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -90,7 +91,7 @@ func TestApps(t *testing.T) {
 	noErrors(t, p)
 }
 
-// Nothing of the thief reaches a server, although the page around it could reach it.
+// Nothing of the thief reaches a server, which the browser itself reaches.
 func TestAppsThief(t *testing.T) {
 	t.Parallel()
 	ctx := testContext(t)
@@ -110,11 +111,29 @@ func TestAppsThief(t *testing.T) {
 	if got := eval[string](t, p, `location.pathname`); got != "/apps/" {
 		t.Errorf("the page is at %s", got)
 	}
+	control, err := b.Page(ctx, sink.URL+"/control")
+	must(t, err)
+	defer control.Close()
 	mu.Lock()
 	defer mu.Unlock()
-	if len(heard) > 0 {
+	if len(heard) == 0 || slices.ContainsFunc(heard, func(s string) bool { return s != "GET /control" && s != "GET /favicon.ico" }) {
 		t.Errorf("the server has heard %q", heard)
 	}
+}
+
+// Two presses, one right after the other, show one page.
+func TestAppsOneAtATime(t *testing.T) {
+	t.Parallel()
+	p := openApps(t, launch(t, e2e.Options{}))
+	must(t, p.Eval(testContext(t), `(document.getElementById("chart").click(), document.getElementById("order").click())`, nil))
+	poll.Until(t, "the second page is shown", func() bool {
+		return eval[string](t, p, `document.getElementById("status").textContent`) == "Open: the page of order"
+	},
+		func() string { return logOf(t, p) })
+	if n := eval[int](t, p, `document.querySelectorAll("#stage iframe").length`); n != 1 {
+		t.Errorf("%d pages are shown", n)
+	}
+	noErrors(t, p)
 }
 
 func TestAppsLooks(t *testing.T) {

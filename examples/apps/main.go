@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/examples/files/consent/sheet"
@@ -33,6 +34,7 @@ func main() {
 
 // page is the state.
 type page struct {
+	opening sync.Mutex
 	ctx     context.Context
 	box     *sandbox.Box
 	session *sandbox.Session
@@ -62,17 +64,14 @@ func run(ctx context.Context) error {
 		return err
 	}
 	for _, id := range []string{"chart", "order", "thief"} {
-		dom.OnClick(id, func() { dom.Failed(p.open(id)) })
+		dom.Locked(&p.opening, id, func() error { return p.open(id) })
 		dom.Enable(id, true)
 	}
-	js.Global().Call("matchMedia", "(prefers-color-scheme: dark)").Call("addEventListener", "change", js.FuncOf(func(js.Value, []js.Value) any {
-		go func() {
-			if p.app != nil {
-				_ = p.app.SetScheme(scheme())
-			}
-		}()
-		return nil
-	}))
+	dom.On(dark(), "change", func(js.Value) {
+		if p.app != nil {
+			_ = p.app.SetScheme(scheme())
+		}
+	})
 	dom.Status("Ready")
 	select {}
 }
@@ -151,8 +150,10 @@ func (p *page) say(kind, text string) {
 	dom.Element("log").Call("append", item)
 }
 
+func dark() js.Value { return js.Global().Call("matchMedia", "(prefers-color-scheme: dark)") }
+
 func scheme() string {
-	if js.Global().Call("matchMedia", "(prefers-color-scheme: dark)").Get("matches").Bool() {
+	if dark().Get("matches").Bool() {
 		return "dark"
 	}
 	return "light"
