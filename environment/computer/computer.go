@@ -86,7 +86,7 @@ type Options struct {
 
 	// Sessions is where sessions are stored, in place of Box.Sessions. "memory:" forgets them when the program ends. A
 	// folder must exist, with or without "file://" in front. "postgres://user@host/database" is a PostgreSQL database
-	// of version 12 or later, in which New makes five tables, with the parameters of libpq and its variables PGPASSWORD,
+	// (the tests use version 15), in which New makes five tables, with the parameters of libpq and its variables PGPASSWORD,
 	// PGPASSFILE and PGSSLMODE. A connection to another machine is encrypted and the certificate checked
 	// (sslmode=verify-full), unless sslmode is given.
 	//

@@ -21,10 +21,13 @@ func TestSessionGoesOn(t *testing.T) {
 	if err := confine.Supported(); err != nil {
 		t.Skipf("NOT TESTED: %v", err)
 	}
-	server := pgtest.Start(t)
-	socket, loopback := server.Database(t)
-	for name, address := range map[string]string{"socket": socket, "loopback": loopback, "folder": t.TempDir()} {
+	for _, name := range []string{"folder", "socket", "loopback"} {
 		t.Run(name, func(t *testing.T) {
+			address := t.TempDir()
+			if name != "folder" {
+				socket, loopback := pgtest.Start(t).Database(t)
+				address = map[string]string{"socket": socket, "loopback": loopback}[name]
+			}
 			dir, file := t.TempDir(), filepath.Join(t.TempDir(), "policy.json")
 			if err := os.WriteFile(file, []byte(pol), 0o600); err != nil {
 				t.Fatal(err)
@@ -35,9 +38,7 @@ func TestSessionGoesOn(t *testing.T) {
 				if err == nil || !strings.Contains(string(out), "open elsewhere") {
 					t.Errorf("two at once: %v %s", err, out)
 				}
-			}
-			if name != "folder" { // it connects again from inside of its sandbox, to give the session back
-				pgtest.Cut(t, address)
+				pgtest.Cut(t, address) // it connects again from inside of its sandbox, to give the session back
 			}
 			end()
 			second, end := launch(t, "-dir", dir, "-policy", file, "-state", address, "-session", first.Session)

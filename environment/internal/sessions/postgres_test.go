@@ -10,10 +10,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/bailey-go/bailey/environment/internal/pgtest"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/storetest"
+	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -192,6 +194,27 @@ func TestPostgresHandsOver(t *testing.T) {
 	}
 	if want := "[one the first answer an answer after a restart two the second answer]"; fmt.Sprint(got) != want {
 		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+// An open session's lease is renewed, and a closed one's is not.
+func TestRenewal(t *testing.T) {
+	open, _ := database(t)
+	p := open()
+	p.lease = 300 * time.Millisecond
+	unlock, err := p.Lock(t.Context(), "ses-n")
+	must(t, err)
+	end := func() (at time.Time) {
+		must(t, p.pool.QueryRow(t.Context(), `select until from bailey_locks where session = 'ses-n'`).Scan(&at))
+		return at
+	}
+	first := end()
+	until.True(t, "the lease is renewed twice", func() bool { return end().After(first.Add(p.lease / 2)) })
+	unlock()
+	var left int
+	must(t, p.pool.QueryRow(t.Context(), `select count(*) from bailey_locks`).Scan(&left))
+	if left != 0 {
+		t.Errorf("%d leases are left", left)
 	}
 }
 
