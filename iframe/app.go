@@ -143,7 +143,7 @@ func (a *App) SetScheme(scheme string) error {
 	if scheme != "light" && scheme != "dark" {
 		return fmt.Errorf("iframe: App.SetScheme: %q: want \"light\" or \"dark\"", scheme)
 	}
-	return a.host.notify("ui/notifications/host-context-changed", map[string]any{"theme": scheme})
+	return a.host.scheme(scheme)
 }
 
 // SetDisplay tells the app that the user shows it in another mode.
@@ -254,11 +254,12 @@ type appHost struct {
 
 	mu       sync.Mutex
 	stage    appStage
-	running  map[string]context.CancelFunc // requests of the app by their ids
-	pending  map[float64]chan struct{}     // requests to the app
+	running  map[string]*appCall       // requests of the app by their ids
+	pending  map[float64]chan struct{} // requests to the app
 	next     float64
 	height   int
 	mode     string
+	knows    appContext // what the app was told of its context
 	asking   bool
 	refusals int
 	said     bucket
@@ -266,6 +267,12 @@ type appHost struct {
 	whole    bool      // the complete input was told
 	told     [3]string // the last input, result and reason, for an app that is not ready or is loaded again
 }
+
+// appCall is a request of the app that runs.
+type appCall struct{ cancel context.CancelFunc }
+
+// appContext is what changes of an app's context.
+type appContext struct{ scheme, mode string }
 
 // appStage is how far the app has come.
 type appStage uint8

@@ -3,7 +3,9 @@ package iframe
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -20,7 +22,8 @@ type deeds struct {
 	list   []string
 	sent   []string // messages to the app
 	agrees bool
-	hold   chan struct{} // an answer of the user waits for it, if it is not nil
+	hold   chan struct{}     // an answer of the user waits for it, if it is not nil
+	slow   []context.Context // of the calls of the tool "slow"
 }
 
 func (d *deeds) did(format string, args ...any) {
@@ -33,6 +36,13 @@ func (d *deeds) all() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return strings.Join(d.list, "\n")
+}
+
+// calls returns how many calls of the tool "slow" have begun.
+func (d *deeds) calls() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.slow)
 }
 
 // hostOf returns a host whose clock is at one time, and the deeds of its app.
@@ -55,6 +65,9 @@ func hostOf(t *testing.T, agrees bool, off appOff, change ...func(*AppOptions)) 
 		OnCall: func(ctx context.Context, tool string, args map[string]any) (any, error) {
 			d.did("call %s %v", tool, args)
 			if tool == "slow" {
+				d.mu.Lock()
+				d.slow = append(d.slow, ctx)
+				d.mu.Unlock()
 				<-ctx.Done()
 				return nil, context.Cause(ctx)
 			}
@@ -271,6 +284,8 @@ func TestAttackAppFloods(t *testing.T) {
 			h, d := start(true, appOff{})
 			h.heard(request("1", "tools/call", `{"name":"slow"}`))
 			h.heard(request("1", "tools/call", `{"name":"second"}`))
+			h.heard(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+			idle(t, h)
 			return strings.Contains(d.all(), "second")
 		},
 		"hello twice": func() bool {
@@ -290,6 +305,7 @@ func TestAttackAppFloods(t *testing.T) {
 			for _, id := range []string{"1", "2", `"1"`} {
 				h.heard(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 			}
+			idle(t, h)
 			return d.all() != ""
 		},
 		"agreed after the request was taken back": func() bool {
@@ -305,15 +321,15 @@ func TestAttackAppFloods(t *testing.T) {
 		"another app's request taken back": func() bool {
 			h, d := start(true, appOff{})
 			h.heard(request("7", "tools/call", `{"name":"slow"}`))
+			until.True(t, "the call runs", func() bool { return d.calls() == 1 })
 			h.heard(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"7"}}`)
-			h.mu.Lock()
-			defer h.mu.Unlock()
-			return len(h.running) != 1 || d == nil
+			return d.slow[0].Err() != nil
 		},
 		"after its end": func() bool {
 			h, d := start(true, appOff{})
 			h.over()
 			h.heard(request("1", "tools/call", `{"name":"t"}`))
+			idle(t, h)
 			return strings.Contains(d.all(), "call")
 		},
 		"options that are not set": func() bool {
@@ -432,4 +448,80 @@ func TestAppConversation(t *testing.T) {
 	until.True(t, "the app is told", func() bool { return sentCount(d, "ui/resource-teardown") > 0 })
 	h.heard(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 	<-done
+}
+
+// A request of a page that is gone ends later than the same request of the page after it.
+func TestAppLoadedAgain(t *testing.T) {
+	h, d := hostOf(t, true, appOff{}, func(o *AppOptions) { o.Scheme, o.Modes = "dark", []string{"inline", "fullscreen"} })
+	hold := make(chan struct{})
+	h.opts.OnRead = func(ctx context.Context, uri string) (any, error) {
+		<-ctx.Done()
+		<-hold
+		return nil, context.Cause(ctx)
+	}
+	h.heard(hello)
+	h.heard(ready)
+	h.heard(request("1", "resources/read", `{"uri":"ui://x"}`))
+	h.mu.Lock()
+	first := h.running["1"]
+	h.mu.Unlock()
+	if err := h.scheme("light"); err != nil {
+		t.Fatal(err)
+	}
+	h.restart()
+	h.heard(hello)
+	if n := sentCount(d, `"theme":"light"`); n != 2 { // the change, and the second page's context
+		t.Errorf("the second page was told the scheme %d times: %q", n-1, d.sent)
+	}
+	h.heard(ready)
+	h.heard(request("1", "tools/call", `{"name":"slow"}`))
+	until.True(t, "the second call runs", func() bool { return d.calls() == 1 })
+	close(hold)
+	// The first one ends. Its entry was another's already.
+	for range 1000 {
+		h.mu.Lock()
+		now := h.running["1"]
+		h.mu.Unlock()
+		if now == nil || now == first {
+			t.Fatal("the first request has removed the second one")
+		}
+		runtime.Gosched()
+	}
+	h.heard(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	idle(t, h)
+}
+
+// An app that has not confirmed its hello is told what has changed since then.
+func TestAppContextBeforeReady(t *testing.T) {
+	h, d := hostOf(t, true, appOff{}, func(o *AppOptions) { o.Scheme, o.Modes = "dark", []string{"inline", "fullscreen"} })
+	change := func(scheme, mode string) {
+		t.Helper()
+		if err := errors.Join(h.scheme(scheme), h.display(mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change("light", "inline")
+	h.heard(hello)
+	if len(d.sent) != 1 || !strings.Contains(d.sent[0], `"theme":"light"`) {
+		t.Fatalf("before hello: %q", d.sent)
+	}
+	change("dark", "fullscreen")
+	if len(d.sent) != 1 {
+		t.Fatalf("told before it is ready: %q", d.sent)
+	}
+	h.heard(ready)
+	if len(d.sent) != 2 || !strings.Contains(d.sent[1], "host-context-changed") || !strings.Contains(d.sent[1], `"theme":"dark"`) || !strings.Contains(d.sent[1], `"displayMode":"fullscreen"`) {
+		t.Fatalf("after ready: %q", d.sent)
+	}
+	change("dark", "fullscreen")
+	if len(d.sent) != 2 {
+		t.Errorf("told what it knows: %q", d.sent)
+	}
+	// A mode that the app asks for is in the answer.
+	h.heard(request("1", "ui/request-display-mode", `{"mode":"inline"}`))
+	idle(t, h)
+	change("dark", "inline")
+	if sentCount(d, "host-context-changed") != 1 {
+		t.Errorf("told the mode that it asked for: %q", d.sent)
+	}
 }

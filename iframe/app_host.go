@@ -49,15 +49,15 @@ var (
 )
 
 func newAppHost(ctx context.Context, opts AppOptions) *appHost {
-	return &appHost{opts: opts, ctx: ctx, now: time.Now, height: opts.Height, mode: "inline", running: map[string]context.CancelFunc{}, pending: map[float64]chan struct{}{}}
+	return &appHost{opts: opts, ctx: ctx, now: time.Now, height: opts.Height, mode: "inline", running: map[string]*appCall{}, pending: map[float64]chan struct{}{}}
 }
 
 // restart forgets an app whose frame is loaded again.
 func (h *appHost) restart() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, cancel := range h.running {
-		cancel()
+	for _, call := range h.running {
+		call.cancel()
 	}
 	clear(h.running)
 	if h.stage != appOver {
@@ -96,20 +96,34 @@ func (h *appHost) send(msg map[string]any) error {
 	return nil
 }
 
-// notify sends a notification to an app that is ready.
-func (h *appHost) notify(method string, params map[string]any) error {
+// changed tells an app that is ready what it does not know of its context yet. An app that is not ready
+// receives it with the answer to its ui/initialize, or after that. mu is held.
+func (h *appHost) changed() error {
+	if h.stage == appOver {
+		return ErrClosed
+	}
+	if h.stage != appReady {
+		return nil
+	}
+	params := map[string]any{}
+	if h.opts.Scheme != h.knows.scheme {
+		params["theme"] = h.opts.Scheme
+	}
+	if h.mode != h.knows.mode {
+		params["displayMode"] = h.mode
+	}
+	h.knows = appContext{h.opts.Scheme, h.mode}
+	if len(params) == 0 {
+		return nil
+	}
+	return h.send(map[string]any{"method": "ui/notifications/host-context-changed", "params": params})
+}
+
+func (h *appHost) scheme(scheme string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	switch h.stage {
-	case appOver:
-		return ErrClosed
-	case appReady:
-		return h.send(map[string]any{"method": method, "params": params})
-	}
-	if scheme, ok := params["theme"].(string); ok {
-		h.opts.Scheme = scheme
-	}
-	return nil
+	h.opts.Scheme = scheme
+	return h.changed()
 }
 
 // tell sends a notification, and keeps it for an app that is not ready yet, or is loaded again.
@@ -166,9 +180,9 @@ func (h *appHost) display(mode string) error {
 		return fmt.Errorf("iframe: App.SetDisplay: %q: AppOptions.Modes has %s", mode, strings.Join(h.opts.Modes, ", "))
 	}
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.mode = mode
-	h.mu.Unlock()
-	return h.notify("ui/notifications/host-context-changed", map[string]any{"displayMode": mode})
+	return h.changed()
 }
 
 // teardown asks the app to end, and waits for its answer or for ctx.
@@ -302,6 +316,7 @@ func (h *appHost) noted(m appMessage) {
 			return
 		}
 		h.stage = appReady
+		_ = h.changed()
 		for _, text := range h.told {
 			if text != "" {
 				h.post(text)
@@ -328,8 +343,8 @@ func (h *appHost) noted(m appMessage) {
 		id := appMessage{id: m.params["requestId"]}
 		switch id.id.(type) {
 		case string, float64:
-			if cancel := h.running[id.key()]; cancel != nil {
-				cancel()
+			if call := h.running[id.key()]; call != nil {
+				call.cancel()
 			}
 		}
 	case "notifications/message":
@@ -407,14 +422,15 @@ func (h *appHost) asked(m appMessage) {
 		return
 	}
 	ctx, cancel := context.WithCancel(h.ctx)
-	h.running[key] = cancel
+	call := &appCall{cancel}
+	h.running[key] = call
 	go func() {
 		result, err := do(ctx, m.params)
 		h.mu.Lock()
 		defer h.mu.Unlock()
 		late := ctx.Err() != nil // cancelled, or of a page that is gone
 		cancel()
-		if late && h.running[key] == nil {
+		if h.running[key] != call { // a page that was loaded again may have a request with the same id
 			return
 		}
 		delete(h.running, key)
@@ -440,6 +456,7 @@ func (h *appHost) initialize(params map[string]any) (any, error) {
 		return nil, rpcf(rpcParams, "protocolVersion must be a text, such as %q", appVersion)
 	}
 	h.stage = appGreeted
+	h.knows = appContext{h.opts.Scheme, h.mode}
 	none := map[string]any{}
 	can := map[string]any{"sandbox": map[string]any{"csp": map[string]any{"connectDomains": h.opts.Connect, "resourceDomains": h.opts.Resources}, "permissions": none}}
 	o := &h.opts
@@ -614,7 +631,7 @@ func (h *appHost) mayDisplay(ctx context.Context, params map[string]any) (any, e
 		return stay, nil
 	}
 	h.mu.Lock()
-	h.mode = mode
+	h.mode, h.knows.mode = mode, mode // the app's request is answered with it
 	h.mu.Unlock()
 	if h.opts.OnDisplay != nil {
 		h.opts.OnDisplay(mode)
