@@ -20,7 +20,9 @@ import (
 // The page runs in two nested frames with opaque origins. It can load nothing, connect to nothing,
 // store nothing, open nothing and ask the browser for nothing. Everything else goes through the
 // messages of the protocol, and each of these is a function of [AppOptions] that the page's author
-// can't reach in another way. The page's own Content-Security-Policy applies to the app as well.
+// can't reach in another way. The Content-Security-Policy of the page around applies to the app as
+// well. One in a meta element of the app's HTML has no effect: such policies are written for inline
+// scripts, which run from blob: URLs here.
 type App struct {
 	host *appHost
 	impl appImpl
@@ -41,8 +43,9 @@ type AppOptions struct {
 
 	// AllowWithoutConnectionAllowlist lets the app start even if the page has no
 	// Connection-Allowlist that this browser enforces. The app can then send data to any host by
-	// name look-ups and by the connection that a blocked navigation opens. Without it, NewApp
-	// returns an error that wraps [ErrLeaks].
+	// name look-ups, by the connection that a blocked navigation opens and, if Resources lists an
+	// origin, by WebRTC in a script from there. Without it, NewApp returns an error that wraps
+	// [ErrLeaks].
 	AllowWithoutConnectionAllowlist bool
 
 	// Ask shows a question of the app to the user and reports whether the user agreed. kind is

