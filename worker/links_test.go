@@ -56,12 +56,11 @@ func TestWriteBackLinks(t *testing.T) {
 // A symbolic link leads out of the folder neither by itself nor through another link.
 func TestAttackLinksThatLeadOut(t *testing.T) {
 	a := attack.Start(t, "01")
+	a.NoSwitch("the links are made by writeBack, after its check")
 	for _, to := range []string{"/etc/passwd", "..", "../x", "d/../../x", "d/../x", "./../x", "../../d/x", "", "a\x00b", "//x"} {
 		dir := &linking{WriteFS: newMemFS()}
 		_, err := writeBack(shown(t, dir), packRows(row{wire.Symlink, 0, "s", to}))
 		a.Try(to, err == nil || len(dir.made) > 0)
-		must(t, dir.Symlink(to, "s")) // the folder itself does not check
-		a.Off(to, len(dir.made) == 1)
 	}
 	for from, to := range map[string]string{"s": "x", "d/s": "../x", "d/e/s": "../../x/y", "d/t": "./x", "d/u": "../d/x/"} {
 		dir := &linking{WriteFS: newMemFS()}
