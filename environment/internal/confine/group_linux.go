@@ -119,8 +119,9 @@ func find(mounts, own string, pid int) (*place, error) {
 	return second(two, pid)
 }
 
-// second returns the place in a tree of version 2, beside or below the group of this process. A group with
-// processes has no groups with controllers below it, so a process that is alone in its group moves down.
+// second returns the place in a tree of version 2, below or beside the group of this process. A group with
+// processes has no groups with controllers below it, so a process that is alone in its group moves down. Beside
+// a group that has limits is no place: a job's programs would be outside the job.
 func second(own string, pid int) (*place, error) {
 	has := func(dir, file string) bool {
 		data, err := os.ReadFile(filepath.Join(dir, file))
@@ -143,18 +144,19 @@ func second(own string, pid int) (*place, error) {
 	if mine(own) && has(own, "cgroup.subtree_control") {
 		return out(own)
 	}
-	if up := filepath.Dir(own); mine(up) && has(up, "cgroup.subtree_control") {
+	procs, err := os.ReadFile(filepath.Join(own, "cgroup.procs"))
+	if err != nil {
+		return nil, err
+	}
+	alone := has(own, "cgroup.controllers") && strings.TrimSpace(string(procs)) == strconv.Itoa(pid)
+	if up := filepath.Dir(own); !(mine(own) && alone) && !limited(own) && mine(up) && has(up, "cgroup.subtree_control") {
 		return out(up)
 	}
 	const hint = "start it with systemd-run --user --scope -p Delegate=yes"
 	if !mine(own) {
 		return nil, fmt.Errorf("the control group %s was not delegated to this user: %s", own, hint)
 	}
-	procs, err := os.ReadFile(filepath.Join(own, "cgroup.procs"))
-	if err != nil {
-		return nil, err
-	}
-	if !has(own, "cgroup.controllers") || strings.TrimSpace(string(procs)) != strconv.Itoa(pid) {
+	if !alone {
 		return nil, fmt.Errorf("the control group %s has no controllers of memory and pids, or has other processes: %s", own, hint)
 	}
 	leaf := filepath.Join(own, "bailey-self")
@@ -172,6 +174,17 @@ func second(own string, pid int) (*place, error) {
 		return nil, err
 	}
 	return out(own)
+}
+
+// limited reports whether a group of version 2 has a limit. The group at the root has no such files.
+func limited(dir string) bool {
+	for _, file := range []string{"memory.max", "memory.high", "memory.swap.max", "pids.max", "cpu.max"} {
+		data, err := os.ReadFile(filepath.Join(dir, file))
+		if f := strings.Fields(string(data)); err != nil && !errors.Is(err, fs.ErrNotExist) || len(f) > 0 && f[0] != "max" {
+			return true
+		}
+	}
+	return false
 }
 
 // set writes to a file of a group.

@@ -58,6 +58,27 @@ func TestFindGroups(t *testing.T) {
 	if p, err = find(two, "0::/full\n", 7); err == nil || !strings.Contains(err.Error(), "systemd-run") {
 		t.Errorf("%+v %v", p, err)
 	}
+	// The group of a job, whose parent has the controllers: beside it the limits of the job do not hold.
+	for name, c := range map[string]struct{ procs, file, limit, want string }{
+		"alone":                  {"7\n", "memory.max", "1000", "two/user/job"},
+		"alone without a limit":  {"7\n", "memory.max", "max", "two/user/job"},
+		"others, memory":         {"7\n8\n", "memory.max", "1000", ""},
+		"others, processes":      {"7\n8\n", "pids.max", "32", ""},
+		"others, processors":     {"7\n8\n", "cpu.max", "5000 100000", ""},
+		"others without a limit": {"7\n8\n", "cpu.max", "max 100000", "two/user"},
+	} {
+		make("two/user/job/bailey-self")
+		for _, file := range []string{"cgroup.subtree_control", "memory.max", "pids.max", "cpu.max", "bailey-self/cgroup.procs"} {
+			write("two/user/job/"+file, "")
+		}
+		write("two/user/job/cgroup.controllers", "cpu memory pids")
+		write("two/user/job/cgroup.procs", c.procs)
+		write("two/user/job/"+c.file, c.limit)
+		p, err := find(two, "0::/user/job\n", 7)
+		if c.want == "" && err == nil || c.want != "" && (err != nil || p.dirs["memory"] != root+"/"+c.want) {
+			t.Errorf("a job, %s: %+v %v", name, p, err)
+		}
+	}
 	write("two/none/cgroup.controllers", "hugetlb")
 	write("two/none/cgroup.procs", "7\n")
 	if p, err = find(two, "0::/none\n", 7); err == nil {
