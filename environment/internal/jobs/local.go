@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"github.com/bailey-go/bailey/environment/internal/confine"
 )
@@ -47,9 +48,10 @@ type Local struct {
 	ctx   context.Context
 	end   context.CancelFunc
 
+	broken chan error // why the last start failed, while the next one waits
+
 	mu  sync.Mutex
 	all map[*Job]bool
-	err error // why no further job could be started
 }
 
 var _ Provider = (*Local)(nil)
@@ -87,9 +89,12 @@ func NewLocal(o Options) (*Local, error) {
 		return nil, fmt.Errorf("jobs: Options.Dir: %w", err)
 	}
 	o.Dir = dir
-	l := &Local{o: o, warm: make(chan *Job, o.Warm-1), all: map[*Job]bool{}}
+	l := &Local{o: o, warm: make(chan *Job, o.Warm-1), broken: make(chan error), all: map[*Job]bool{}}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	if err := confine.Groups(); err != nil {
+		l.notes = append(l.notes, err.Error())
+	}
+	if err := l.tryDisk(); err != nil {
 		l.notes = append(l.notes, err.Error())
 	}
 	l.jobs.Go(l.fill)
@@ -99,17 +104,44 @@ func NewLocal(o Options) (*Local, error) {
 // Notes returns the limits that this machine does not have, a sentence for each.
 func (l *Local) Notes() []string { return l.notes }
 
-// fill keeps jobs waiting. One of them is in its hand while the channel is full.
+// tryDisk limits a folder, and removes it.
+func (l *Local) tryDisk() error {
+	dir, err := os.MkdirTemp(l.o.Dir, "probe-")
+	if err != nil {
+		return fmt.Errorf("jobs: Options.Dir: %w", err)
+	}
+	release, err := confine.Disk(dir, l.o.Disk, 2*maxFiles)
+	if err == nil {
+		err = release()
+	}
+	return errors.Join(err, os.Remove(dir))
+}
+
+// Times between a start that failed and the next one. They double.
+const firstRest, longestRest = 100 * time.Millisecond, 10 * time.Second
+
+// fill keeps jobs waiting. One of them is in its hand while the channel is full. A start may fail because the
+// machine is full for a while, so it is tried again.
 func (l *Local) fill() {
 	defer close(l.warm)
+	rest := firstRest
 	for l.ctx.Err() == nil {
 		j, err := l.start()
 		if err != nil {
-			l.mu.Lock()
-			l.err = err
-			l.mu.Unlock()
-			return
+			again := time.NewTimer(rest)
+			for waits := true; waits && l.ctx.Err() == nil; {
+				select {
+				case l.broken <- err:
+				case <-again.C:
+					waits = false
+				case <-l.ctx.Done():
+				}
+			}
+			again.Stop()
+			rest = min(2*rest, longestRest)
+			continue
 		}
+		rest = firstRest
 		select {
 		case l.warm <- j:
 		case <-j.ended: // it died while it waited
@@ -160,16 +192,12 @@ func (l *Local) start() (_ *Job, err error) {
 			err = errors.Join(fmt.Errorf("jobs: a job could not be started: %w", err), j.Close())
 		}
 	}()
+	if j.disk, err = confine.Disk(base, l.o.Disk, 2*maxFiles); err != nil {
+		j.disk = nil // Notes says so
+	}
 	if err := errors.Join(os.Chmod(base, 0o711), os.Mkdir(j.Dir, 0o700), os.Mkdir(filepath.Join(base, "tmp"), 0o711)); err != nil {
 		close(j.ended)
 		return nil, err
-	}
-	if release, err := confine.Disk(base, l.o.Disk, 2*maxFiles); err == nil {
-		j.disk = release
-		if err := errors.Join(os.Chmod(base, 0o711), os.Mkdir(j.Dir, 0o700), os.Mkdir(filepath.Join(base, "tmp"), 0o711)); err != nil {
-			close(j.ended)
-			return nil, err
-		}
 	}
 	if j.root, err = os.OpenRoot(j.Dir); err != nil {
 		close(j.ended)
@@ -236,13 +264,17 @@ func (l *Local) Create(ctx context.Context, name string) (*Job, error) {
 		var j *Job
 		select {
 		case j = <-l.warm:
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
+		default:
+			select {
+			case j = <-l.warm:
+			case err := <-l.broken:
+				return nil, err
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
 		}
 		if j == nil {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			return nil, errors.Join(errors.New("jobs: the provider was closed, or can't start jobs"), l.err)
+			return nil, errors.New("jobs: the provider was closed")
 		}
 		select {
 		case <-j.ended: // it died while it waited
