@@ -190,7 +190,7 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	c = steady{c}
 	r := bufio.NewReader(io.LimitReader(c, 1<<40))
 	for {
-		req, err := readRequest(r)
+		req, err := readRequest(c, r)
 		if err != nil {
 			return
 		}
@@ -215,7 +215,7 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 		}
 		// A secret goes nowhere in clear text.
 		stop := context.AfterFunc(ctx, func() { out.Close() })
-		more := exchange(c, out, req, nil, nil)
+		more := exchange(c, out, bufio.NewReader(out), req, nil, nil)
 		stop()
 		out.Close()
 		if !more {
@@ -224,8 +224,11 @@ func (p *Proxy) serve(ctx context.Context, c net.Conn) {
 	}
 }
 
-// readRequest reads a request with at most 64 KiB of headers.
-func readRequest(r *bufio.Reader) (*http.Request, error) {
+// readRequest reads a request with at most 64 KiB of headers, which have arrived after the time idle. Otherwise c is
+// closed.
+func readRequest(c io.Closer, r *bufio.Reader) (*http.Request, error) {
+	late := time.AfterFunc(idle, func() { c.Close() })
+	defer late.Stop()
 	req, err := http.ReadRequest(r)
 	if err != nil {
 		return nil, err
@@ -347,9 +350,9 @@ func (p *Proxy) connect(ctx context.Context, c net.Conn, r *bufio.Reader, hostpo
 		refuse(inner, http.StatusBadGateway, "the server's certificate could not be checked")
 		return
 	}
-	br := bufio.NewReader(inner)
+	br, in := bufio.NewReader(inner), bufio.NewReader(outer)
 	for {
-		req, err := readRequest(br)
+		req, err := readRequest(c, br)
 		if err != nil {
 			return
 		}
@@ -361,7 +364,7 @@ func (p *Proxy) connect(ctx context.Context, c net.Conn, r *bufio.Reader, hostpo
 		if p.o.off.responses {
 			hide = nil
 		}
-		if !exchange(inner, outer, req, secrets, hide) {
+		if !exchange(inner, outer, in, req, secrets, hide) {
 			return
 		}
 	}
@@ -381,8 +384,8 @@ func (p *Proxy) secrets(hostport string) (out []Secret) {
 	return out
 }
 
-// exchange sends a request and returns its response. It reports whether the connection may go on.
-func exchange(c io.Writer, out net.Conn, req *http.Request, put, hide []Secret) bool {
+// exchange sends a request to out and its response, from in, to c. It reports whether the connection may go on.
+func exchange(c, out io.Writer, in *bufio.Reader, req *http.Request, put, hide []Secret) bool {
 	for k, list := range req.Header {
 		for i, v := range list {
 			for _, s := range put {
@@ -401,7 +404,6 @@ func exchange(c io.Writer, out net.Conn, req *http.Request, put, hide []Secret) 
 		refuse(c, http.StatusBadGateway, "the server ended the connection")
 		return false
 	}
-	in := bufio.NewReader(out)
 	resp, err := http.ReadResponse(in, req)
 	for n := 0; err == nil && resp.StatusCode < 200 && n < 10; n++ { // news before the answer
 		if resp.StatusCode == http.StatusSwitchingProtocols {

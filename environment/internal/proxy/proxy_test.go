@@ -16,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
@@ -334,7 +336,7 @@ func TestExchange(t *testing.T) {
 			}
 			req.Header.Set("Expect", "100-continue")
 			var got bytes.Buffer
-			if more := exchange(&got, out, req, c.hide, c.hide); more != c.more || !strings.HasPrefix(got.String(), c.want) || c.more && got.String() != c.want {
+			if more := exchange(&got, out, bufio.NewReader(out), req, c.hide, c.hide); more != c.more || !strings.HasPrefix(got.String(), c.want) || c.more && got.String() != c.want {
 				t.Errorf("%q %v, want %q %v", got.String(), more, c.want, c.more)
 			}
 		})
@@ -373,4 +375,29 @@ func TestSilentServer(t *testing.T) {
 	<-asked
 	end()
 	wg.Wait()
+}
+
+// A program that sends the beginning of a request, a byte at a time, does not keep its connection.
+func TestSlowRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := New(Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ours, theirs := net.Pipe()
+		began := time.Now()
+		var slow sync.WaitGroup
+		slow.Go(func() {
+			for err := error(nil); err == nil; {
+				time.Sleep(idle - time.Second)
+				_, err = theirs.Write([]byte("G"))
+			}
+		})
+		p.serve(t.Context(), ours)
+		if took := time.Since(began); took != idle {
+			t.Errorf("it ended after %v, want %v", took, idle)
+		}
+		theirs.Close()
+		slow.Wait()
+	})
 }
