@@ -90,8 +90,13 @@ type Options struct {
 	// PGPASSFILE and PGSSLMODE. A connection to another machine is encrypted and the certificate checked
 	// (sslmode=verify-full), unless sslmode is given.
 	//
-	// Several programs can share a database. The lock of a session is a lease of 30 s that is renewed while the session
-	// is open. A program that died or was without its database for longer loses the session to the next that opens it,
+	// "s3://bucket/prefix?endpoint=https://host:port&region=name" is a bucket of an S3-compatible server that heeds If-Match
+	// and If-None-Match, which New tries. Without an endpoint it is Amazon's. The credentials are in AWS_ACCESS_KEY_ID
+	// and AWS_SECRET_ACCESS_KEY, or in the file that AWS_SHARED_CREDENTIALS_FILE names. An endpoint on another machine
+	// begins with https.
+	//
+	// Several programs can share a database or a bucket. The lock of a session is a lease of 30 s that is renewed while the session
+	// is open. A program that died or did not reach its store for longer loses the session to the next that opens it,
 	// and its later changes are refused with [github.com/bailey-go/bailey/protocol.ErrSession].
 	Sessions string
 

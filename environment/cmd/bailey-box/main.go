@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	file := flags.String("policy", "", "the policy, a JSON file outside of the folder")
 	tools := flags.String("tools", "", "the folder with the WASI programs that make tools builds")
 	engine := flags.String("engine", "", "quickjs.wasm of quickjs-wasi 3.6.2, for code_run")
-	state := flags.String("state", "", "where the sessions are: a folder, or a database as postgres://user@host/name with its password in PGPASSWORD; without it they are in memory")
+	state := flags.String("state", "", "where the sessions are: a folder, a database as postgres://user@host/name with its password in PGPASSWORD, or a bucket as s3://bucket/prefix with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it they are in memory")
 	earlier := flags.String("session", "", "the id of a session in -state to go on with; the default is a new one")
 	listen := flags.String("listen", "", "unix:PATH or 127.0.0.1:PORT; the default is a socket in a new folder of its own")
 	cache := flags.String("cache", "", "a folder for compiled programs; the default is one of this user, and none compiles them at each start")
@@ -124,7 +124,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if o, err = o.SandboxSelf(filepath.Join(base, "tmp")); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	_ = os.Unsetenv("PGPASSWORD")
+	for _, secret := range []string{"PGPASSWORD", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"} {
+		_ = os.Unsetenv(secret)
+	}
 	c, err := computer.New(o)
 	if err != nil {
 		return errors.Join(err, l.Close())

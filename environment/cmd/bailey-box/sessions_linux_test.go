@@ -12,19 +12,23 @@ import (
 
 	"github.com/bailey-go/bailey/environment/internal/confine"
 	"github.com/bailey-go/bailey/environment/internal/pgtest"
+	"github.com/bailey-go/bailey/environment/internal/s3test"
 	"github.com/bailey-go/bailey/environment/internal/sessions"
 )
 
-// A session in a database goes on in another bailey-box, which reaches the database from inside of its sandbox. Two
+// A session in a database or a bucket goes on in another bailey-box, which reaches it from inside of its sandbox. Two
 // never have it at once.
 func TestSessionGoesOn(t *testing.T) {
 	if err := confine.Supported(); err != nil {
 		t.Skipf("NOT TESTED: %v", err)
 	}
-	for _, name := range []string{"folder", "socket", "loopback"} {
+	for _, name := range []string{"folder", "socket", "loopback", "bucket"} {
 		t.Run(name, func(t *testing.T) {
 			address := t.TempDir()
-			if name != "folder" {
+			switch name {
+			case "bucket":
+				address = s3test.Start(t).Address
+			case "socket", "loopback":
 				socket, loopback := pgtest.Start(t).Database(t)
 				address = map[string]string{"socket": socket, "loopback": loopback}[name]
 			}
@@ -38,7 +42,9 @@ func TestSessionGoesOn(t *testing.T) {
 				if err == nil || !strings.Contains(string(out), "open elsewhere") {
 					t.Errorf("two at once: %v %s", err, out)
 				}
-				pgtest.Cut(t, address) // it connects again from inside of its sandbox, to give the session back
+				if name != "bucket" {
+					pgtest.Cut(t, address) // it connects again from inside of its sandbox, to give the session back
+				}
 			}
 			end()
 			second, end := launch(t, "-dir", dir, "-policy", file, "-state", address, "-session", first.Session)

@@ -29,6 +29,8 @@ func Open(ctx context.Context, address string) (Store, error) {
 		return unclosed{sandbox.MemoryStore()}, nil
 	case kind == inDatabase:
 		return openPostgres(ctx, address)
+	case kind == inBucket:
+		return openObjects(ctx, address)
 	default:
 		return folder(dir)
 	}
@@ -47,6 +49,12 @@ func Reach(address string) (folder string, ports []uint16, err error) {
 			return "", nil, err
 		}
 		return "", portsOf(config), nil
+	case kind == inBucket:
+		p, err := placeOf(address)
+		if err != nil {
+			return "", nil, err
+		}
+		return "", []uint16{p.port}, nil
 	}
 	if dir, err = filepath.Abs(dir); err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
@@ -61,21 +69,24 @@ const (
 	inFolder = iota
 	inMemory
 	inDatabase
+	inBucket
 )
 
 func split(address string) (kind int, dir string, err error) {
 	scheme, rest, ok := strings.Cut(address, ":")
 	switch {
 	case address == "":
-		return 0, "", errors.New("sessions: the address is empty: want a folder, memory: or postgres://user@host/database")
+		return 0, "", errors.New("sessions: the address is empty: want a folder, memory:, postgres://user@host/database or s3://bucket/prefix")
 	case address == "memory:":
 		return inMemory, "", nil
 	case ok && (scheme == "postgres" || scheme == "postgresql"):
 		return inDatabase, "", nil
+	case ok && scheme == "s3":
+		return inBucket, "", nil
 	case ok && scheme == "file":
 		return inFolder, strings.TrimPrefix(rest, "//"), nil
 	case strings.Contains(address, "://"):
-		return 0, "", fmt.Errorf("sessions: no store has addresses with %s: want a folder, memory: or postgres://user@host/database", scheme)
+		return 0, "", fmt.Errorf("sessions: no store has addresses with %s: want a folder, memory:, postgres://user@host/database or s3://bucket/prefix", scheme)
 	}
 	return inFolder, address, nil
 }
