@@ -208,9 +208,10 @@ func TestNoInitFunctions(t *testing.T) {
 // sleepers are the tests that may call time.Sleep, and why. Every other test waits for a condition:
 // package until.
 var sleepers = map[string]string{
-	"fsaccess/watch_rest_test.go": "the clock is that of testing/synctest",
-	"protocol/asking_test.go":     "the clock is that of testing/synctest",
-	"sandbox/draft_test.go":       "the clock is that of testing/synctest",
+	"environment/internal/proxy/proxy_test.go": "the clock is that of testing/synctest",
+	"fsaccess/watch_rest_test.go":              "the clock is that of testing/synctest",
+	"protocol/asking_test.go":                  "the clock is that of testing/synctest",
+	"sandbox/draft_test.go":                    "the clock is that of testing/synctest",
 }
 
 func TestNoTestSleeps(t *testing.T) {
