@@ -130,12 +130,12 @@ func (e *Env) Peer(name string) (string, error) {
 	return name + " " + installed.Version, nil
 }
 
-// Build compiles a command for the page as users do, and returns its path on the server.
-func (e *Env) Build(ctx context.Context, dir, pkg, name string) (string, error) {
+// Build compiles a command for the page as users do, with further flags, and returns its path on the server.
+func (e *Env) Build(ctx context.Context, dir, pkg, name string, flags ...string) (string, error) {
 	if err := e.start(ctx); err != nil {
 		return "", err
 	}
-	return "/built/" + name + ".wasm", e.goIn(ctx, dir, "build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(e.dir, name+".wasm"), pkg)
+	return "/built/" + name + ".wasm", e.goIn(ctx, dir, append(append([]string{"build", "-trimpath", "-ldflags", "-s -w", "-o", filepath.Join(e.dir, name+".wasm")}, flags...), pkg)...)
 }
 
 // goIn runs the go command in a module. If an argument ends in .wasm, it builds for the page.

@@ -47,11 +47,6 @@ func treePaint(ctx context.Context, e *Env, origin string) ([]Row, error) {
 			return nil, err
 		}
 	}
-	b, err := e2e.Launch(ctx, e2e.Options{WriteGrants: []string{origin}})
-	if err != nil {
-		return nil, err
-	}
-	defer b.Close()
 	s := samples{}
 	for round := range e.Rounds(8) {
 		for i := range 2 {
@@ -59,7 +54,7 @@ func treePaint(ctx context.Context, e *Env, origin string) ([]Row, error) {
 			if (i+round)%2 == 1 {
 				name, script = "bare", bareTree
 			}
-			if err := dropped(ctx, b, origin, script, files, name, s); err != nil {
+			if err := dropped(ctx, origin, script, files, name, s); err != nil {
 				return nil, fmt.Errorf("%s: %w", name, err)
 			}
 		}
@@ -71,7 +66,13 @@ func treePaint(ctx context.Context, e *Env, origin string) ([]Row, error) {
 	}, nil
 }
 
-func dropped(ctx context.Context, b *e2e.Browser, origin, script, files, name string, s samples) error {
+// dropped drops the folder on a page of a new browser: the page opens the folder of an earlier visit by itself.
+func dropped(ctx context.Context, origin, script, files, name string, s samples) error {
+	b, err := e2e.Launch(ctx, e2e.Options{WriteGrants: []string{origin}})
+	if err != nil {
+		return err
+	}
+	defer b.Close()
 	page, err := b.Page(ctx, origin+"/")
 	if err != nil {
 		return err

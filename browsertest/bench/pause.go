@@ -14,7 +14,7 @@ var conversions = []string{"html.brackets", "html.nested", "html.tags", "diff", 
 // runPauses measures how long the page is blocked while data of the largest allowed size is converted. The result is
 // the longest pause of all rounds, compared with 50 ms.
 func runPauses(ctx context.Context, e *Env) ([]Row, error) {
-	if _, err := e.Build(ctx, filepath.Join(e.Root, "browsertest"), "./bench/wasm", "bench"); err != nil {
+	if _, err := e.Build(ctx, filepath.Join(e.Root, "browsertest"), "./bench/wasm", "conversions", "-tags=conversions"); err != nil {
 		return nil, err
 	}
 	page, err := e.Open(ctx, "/sandbox.html")
@@ -22,7 +22,7 @@ func runPauses(ctx context.Context, e *Env) ([]Row, error) {
 		return nil, err
 	}
 	defer page.Close()
-	if err := page.Call(ctx, "load", nil); err != nil {
+	if err := page.Call(ctx, "load", nil, "conversions"); err != nil {
 		return nil, err
 	}
 	var rows []Row

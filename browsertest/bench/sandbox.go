@@ -17,7 +17,7 @@ func runSandbox(ctx context.Context, e *Env) ([]Row, error) {
 		return nil, err
 	}
 	defer page.Close()
-	if err := page.Call(ctx, "load", nil); err != nil {
+	if err := page.Call(ctx, "load", nil, "bench"); err != nil {
 		return nil, err
 	}
 	var rows []Row

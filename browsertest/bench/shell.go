@@ -27,7 +27,7 @@ var shellFloods = []shellRow{
 }
 
 func runShell(ctx context.Context, e *Env) ([]Row, error) {
-	if _, err := e.Build(ctx, filepath.Join(e.Root, "browsertest"), "./bench/wasm", "bench"); err != nil {
+	if _, err := e.Build(ctx, filepath.Join(e.Root, "browsertest"), "./bench/wasm", "conversions", "-tags=conversions"); err != nil {
 		return nil, err
 	}
 	page, err := e.Open(ctx, "/sandbox.html")
@@ -35,7 +35,7 @@ func runShell(ctx context.Context, e *Env) ([]Row, error) {
 		return nil, err
 	}
 	defer page.Close()
-	if err := page.Call(ctx, "load", nil); err != nil {
+	if err := page.Call(ctx, "load", nil, "conversions"); err != nil {
 		return nil, err
 	}
 	var rows []Row

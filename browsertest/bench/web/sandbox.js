@@ -4,9 +4,10 @@
 /** @type {Record<string, (...args: any[]) => Promise<number>>} */
 let box;
 
-const load = async () => {
+/** @param {string} program */
+const load = async (program) => {
   const go = new /** @type {any} */ (globalThis).Go();
-  const { instance } = await WebAssembly.instantiateStreaming(fetch('/built/bench.wasm'), go.importObject);
+  const { instance } = await WebAssembly.instantiateStreaming(fetch(`/built/${program}.wasm`), go.importObject);
   const ready = new Promise((done) => { /** @type {any} */ (globalThis).baileyReady = done; });
   go.run(instance);
   box = /** @type {any} */ (await ready).sandbox;
