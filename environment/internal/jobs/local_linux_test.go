@@ -354,6 +354,7 @@ func TestStartsAgain(t *testing.T) {
 func BenchmarkCreate(b *testing.B) {
 	l, _ := provider(b, 8, nil)
 	var took []time.Duration
+	var memory []int // of its own, without the program's text that all jobs share
 	for i := range b.N {
 		until.True(b, "the pool is full", func() bool { return len(l.warm) == cap(l.warm) })
 		began := time.Now()
@@ -362,12 +363,24 @@ func BenchmarkCreate(b *testing.B) {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(began))
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", j.cmd.Process.Pid))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for line := range strings.Lines(string(status)) {
+			var kB int
+			if n, _ := fmt.Sscanf(line, "RssAnon: %d kB", &kB); n == 1 {
+				memory = append(memory, kB)
+			}
+		}
 		if err := j.Close(); err != nil {
 			b.Fatal(err)
 		}
 	}
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2])/1e6, "p50-ms")
+	slices.Sort(memory)
+	b.ReportMetric(float64(memory[len(memory)/2])/1024, "p50-MiB")
 	b.ReportMetric(float64(took[len(took)*95/100])/1e6, "p95-ms")
 }
 

@@ -425,9 +425,13 @@ func (w *Workspace) drops() {
 	}
 }
 
-// isFile reports whether a dropped item is a file, which comes as a folder with that file alone. It reads two names at most,
-// because a browser takes seconds for all names of a large folder.
+// isFile reports whether a dropped item is a file, which comes as a folder with that file alone. It lists only a folder that
+// has a file of its own name: a browser takes seconds to list a large folder, also if the first names are enough, and the
+// tree would wait for that.
 func isFile(dir *fsaccess.Folder) bool {
+	if fi, err := dir.Stat(dir.Name()); err != nil || fi.IsDir() {
+		return false
+	}
 	f, err := dir.Open(".")
 	if err != nil {
 		return false
