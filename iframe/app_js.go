@@ -20,7 +20,6 @@ type appImpl struct {
 	scope  *jsx.Scope
 	outer  jsx.Value
 	html   string
-	name   string // of the Trusted Types policy
 	first  chan error
 	once   sync.Once
 	onEnd  func(error)
