@@ -95,6 +95,8 @@ type Options struct {
 	// and AWS_SECRET_ACCESS_KEY, or in the file that AWS_SHARED_CREDENTIALS_FILE names. An endpoint on another machine
 	// begins with https.
 	//
+	// What is stored is not encrypted by Bailey: who can read the folder, the database or the bucket reads the sessions.
+	//
 	// Several programs can share a database or a bucket. The lock of a session is a lease of 30 s that is renewed while the session
 	// is open. A program that died or did not reach its store for longer loses the session to the next that opens it,
 	// and its later changes are refused with [github.com/bailey-go/bailey/protocol.ErrSession].

@@ -670,7 +670,8 @@ func (o *objects) Lock(ctx context.Context, id string) (func(), error) {
 	}), nil
 }
 
-// renew renews a lease until the context ends or another has it. A failed try is made again with the next tick.
+// renew renews a lease until the context ends. A failed try is made again with the next tick, and [objects.change]
+// refuses a lease that another program has.
 func (o *objects) renew(ctx context.Context, id, holder string) {
 	tick := time.NewTicker(o.lease / 3)
 	defer tick.Stop()
@@ -681,17 +682,13 @@ func (o *objects) renew(ctx context.Context, id, holder string) {
 		case <-tick.C:
 		}
 		limited, cancel := context.WithTimeout(ctx, o.lease/3)
-		lost := false
 		_ = o.change(limited, id, func(h *head) error {
-			if lost = h.Holder != holder; lost {
+			if h.Holder != holder { // given back in the meantime
 				return errNothing
 			}
 			h.Until = o.now().Add(o.lease)
 			return nil
 		})
 		cancel()
-		if lost {
-			return
-		}
 	}
 }
