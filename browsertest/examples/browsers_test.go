@@ -47,6 +47,7 @@ var shownBy = map[string]string{
 	"… `URL`, a page of its own":                              "TestEnclaveFromURL",
 	"… a process of its own, on another site":                 "TestEnclavesOfTwoSites",
 	"`iframe.NewDOMEnclave`":                                  "TestDOMEnclaveNeedsConnectionAllowlist",
+	"`iframe.NewApp`, the page of a tool":                     "TestApp",
 	"`worker`: untrusted and trusted programs, limits, kills": "TestRunaways",
 }
 

@@ -85,7 +85,25 @@
       else if (el.style && el.hasAttribute('style') && !el.style.length) el.style.cssText = el.getAttribute('style');
     }
   };
+  // Firefox empties a style attribute that it blocks. So the texts are read where nothing is blocked: in the content of a
+  // template, whose elements come in the same order.
+  /** @param {ParentNode} root */
+  const stylesIn = (root) => [.../** @type {NodeListOf<any>} */ (root.querySelectorAll('[style]'))].map((el) => [el, el.getAttribute('style')]);
+  /** @param {any} proto */
+  const styledHTML = (proto) => {
+    const d = Object.getOwnPropertyDescriptor(proto, 'innerHTML'), set = d?.set;
+    if (!set) return;
+    Object.defineProperty(proto, 'innerHTML', { ...d, set(v) {
+      apply(set, this, [v]);
+      if (this instanceof HTMLTemplateElement || !/\bstyle\s*=/i.test(String(v))) return;
+      const t = document.createElement('template');
+      apply(set, t, [v]);
+      const from = stylesIn(t.content), to = stylesIn(this);
+      if (from.length === to.length) to.forEach(([el], i) => { if (el.style) el.style.cssText = from[i][1]; });
+    } });
+  };
   if (!styled) {
+    for (const p of [Element.prototype, ShadowRoot.prototype]) styledHTML(p);
     Object.defineProperty(HTMLStyleElement.prototype, 'sheet', { configurable: true, get() { return this.isConnected ? sheetOf(this) : null; } });
     const set = Element.prototype.setAttribute;
     Element.prototype.setAttribute = function (name, value) {
@@ -113,6 +131,10 @@
     e.preventDefault();
     document.getElementById((link.getAttribute('href') || '').slice(1))?.scrollIntoView();
   });
+
+  // No form can be sent. The attempt would end the app, or leave an error in its place.
+  addEventListener('submit', (e) => e.preventDefault());
+  HTMLFormElement.prototype.submit = () => {};
 
   // ---- scripts ----------------------------------------------------------------------
   // If the policy blocks the first script, the page's own policy lacks blob:. A later one is blocked by
@@ -174,9 +196,11 @@
         if (a.name === 'style') to.style.cssText = a.value;
         else if (a.name !== 'data-policy') to.setAttribute(a.name, a.value);
       }
+    const texts = styled ? [] : stylesIn(from);
     document.title = from.title;
     document.head.append(...from.head.childNodes);
     document.body.append(...from.body.childNodes);
+    for (const [el, text] of texts) if (el.isConnected && el.style) el.style.cssText = text;
     if (!styled) restyle(document.documentElement);
     for (const [el, name, code] of handlers) {
       G.baileyHandler = null;

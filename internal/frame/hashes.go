@@ -8,5 +8,5 @@ const (
 	enclaveHash  = "'sha256-K456tQ6EjcaJWtPKTb9infbwwW1Q0uECmc51R2VgNxo='"
 	domHash      = "'sha256-qOpXT6aA6Q32puM1vqziAzurjjoHpQWYyy4Pqi9Thoo='"
 	appouterHash = "'sha256-76q5nmW1827RaqdGcSBlp1H+MJqLJNNgx7DU1/QvtBo='"
-	appHash      = "'sha256-TrIl96Xllp8d1eUqHjjjqo6fJSL+LWMF554Ar1ZclGY='"
+	appHash      = "'sha256-Yshtlquqk6DfwygsAoK1ORQg/0Cm0Mlk/DbSDf50o3c='"
 )
