@@ -266,10 +266,6 @@ func decodeAll(files [][]byte) []segment {
 }
 
 func (d *segment) decode(data []byte) {
-	if strictjson.TooDeep(data) {
-		d.err = errTooDeep()
-		return
-	}
 	d.messages = make([]MessageRecord, 0, segmentSize)
 	d.parts = make([]PartRecord, 0, max(0, bytes.Count(data, []byte{'\n'})-segmentSize))
 	for text := range bytes.Lines(data) {
@@ -282,6 +278,9 @@ func (d *segment) decode(data []byte) {
 // line decodes one record directly into its place if it has the form that encodeOne writes,
 // otherwise as any JSON.
 func (d *segment) line(text []byte) error {
+	if strictjson.TooDeep(text) {
+		return errTooDeep()
+	}
 	if inner, ok := record(text, `{"m":`); ok {
 		d.messages = append(d.messages, MessageRecord{})
 		return json.Unmarshal(inner, &d.messages[len(d.messages)-1])

@@ -8,6 +8,9 @@ const MaxDepth = 256
 // text is JSON. Call it on untrusted data before a recursive decoder: encoding/json recurses up to
 // 10,000 deep.
 func TooDeep[T ~[]byte | ~string](text T) bool {
+	if len(text) <= MaxDepth { // a byte opens one level
+		return false
+	}
 	depth, quoted := 0, false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
