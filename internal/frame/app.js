@@ -179,7 +179,7 @@
       (type === 'module' || (s.defer && s.src) ? modules : classic).push([s, at]);
     }
     // A policy of its own is written for inline scripts, and would block the blob: URLs in place of
-    // them. The policy around is stricter than any that lets inline scripts run.
+    // them. What else it forbids is open then, within the policy around.
     for (const m of from.querySelectorAll('meta[http-equiv]'))
       if (/^\s*content-security-policy\s*$/i.test(m.getAttribute('http-equiv') || '')) m.remove();
     // Attributes with code work as they do without a policy, from one script for each.

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -166,6 +168,77 @@ func Whole(t *testing.T, open func() sandbox.Store) {
 			t.Errorf("%d messages, %d parts, %v", len(ms), len(ps), err)
 		}
 	}
+}
+
+// Leases tests a store that programs on several machines share. The lock of a session is a lease there, which expire
+// ends, as its time does when a program died.
+func Leases(t *testing.T, open func() sandbox.Store, expire func(id string)) {
+	t.Run("one holder", func(t *testing.T) { oneHolder(t, open) })
+	t.Run("takeover", func(t *testing.T) { takeover(t, open, expire) })
+}
+
+// Of many that want a session at once one gets it.
+func oneHolder(t *testing.T, open func() sandbox.Store) {
+	stores := []sandbox.Store{open(), open()}
+	var got atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			free, err := stores[i%2].Lock(t.Context(), "ses-one")
+			switch {
+			case err == nil:
+				got.Add(1)
+				t.Cleanup(free)
+			case !errors.Is(err, protocol.ErrSession):
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if got.Load() != 1 {
+		t.Errorf("%d hold the session", got.Load())
+	}
+}
+
+// A program that lost its lease to another one changes nothing any more, and does not end the other's lease.
+func takeover(t *testing.T, open func() sandbox.Store, expire func(id string)) {
+	first, second := open(), open()
+	ctx := t.Context()
+	rec := Session("ses-t", At)
+	unlock, err := first.Lock(ctx, rec.ID)
+	must(t, err)
+	m, part := Message(rec.ID, 0)
+	must(t, first.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{part}))
+	if _, err := second.Lock(ctx, rec.ID); !errors.Is(err, protocol.ErrSession) {
+		t.Fatalf("held by two: %v", err)
+	}
+	expire(rec.ID)
+	must(t, first.Put(ctx, rec, nil, nil)) // nobody else has it
+	free, err := second.Lock(ctx, rec.ID)
+	must(t, err)
+	m, part = Message(rec.ID, 1)
+	for what, err := range map[string]error{
+		"a message":  first.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{part}),
+		"a file":     first.PutFile(ctx, rec.ID, "0000000000000000000000000000000000000000000000000000000000000000", []byte("x")),
+		"a deletion": first.Delete(ctx, rec.ID),
+	} {
+		if !errors.Is(err, protocol.ErrSession) {
+			t.Errorf("%s of the first: %v", what, err)
+		}
+	}
+	unlock()
+	if _, err := open().Lock(ctx, rec.ID); !errors.Is(err, protocol.ErrSession) {
+		t.Errorf("the first ended the second's lease: %v", err)
+	}
+	must(t, second.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{part}))
+	free()
+	if ms, _, err := first.Messages(ctx, rec.ID); err != nil || len(ms) != 2 {
+		t.Errorf("%d messages, %v", len(ms), err)
+	}
+	again, err := first.Lock(ctx, rec.ID)
+	must(t, err)
+	must(t, first.Put(ctx, rec, nil, nil))
+	again()
 }
 
 // A file belongs to a session, and another content under its id is replaced.

@@ -35,13 +35,10 @@ import (
 // and the names of the segments, which have the messages and parts and never change. All objects of a session but the
 // head are in a room, which is another one after the session was deleted.
 type objects struct {
+	leases
 	api            minio.Core
 	bucket, prefix string
-	lease          time.Duration
 	now            func() time.Time
-
-	mu   sync.Mutex
-	held map[string]string // session → the holder that this store is
 }
 
 // head is what a session's only changing object has.
@@ -140,7 +137,7 @@ func openObjects(ctx context.Context, address string) (*objects, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sessions: %w", err)
 	}
-	o := &objects{api: *api, bucket: p.bucket, prefix: p.prefix, lease: 30 * time.Second, now: time.Now, held: map[string]string{}}
+	o := &objects{leases: newLeases(), api: *api, bucket: p.bucket, prefix: p.prefix, now: time.Now}
 	if err := o.probe(ctx); err != nil {
 		return nil, fmt.Errorf("sessions: the bucket %s: %w", p.bucket, err)
 	}
@@ -258,9 +255,7 @@ var (
 // change changes the head of a session. If this store has the session's lease, it must still have it. do may be called
 // again, with a newer head.
 func (o *objects) change(ctx context.Context, id string, do func(*head) error) error {
-	o.mu.Lock()
-	holder := o.held[id]
-	o.mu.Unlock()
+	holder := o.holder(id)
 	for range tries {
 		h, etag, err := o.head(ctx, id)
 		if err != nil {
@@ -296,7 +291,7 @@ func (o *objects) still(h *head, holder string) error {
 	if holder == "" || h.Holder == holder {
 		return nil
 	}
-	return protocol.Errorf(protocol.ErrSession, "session", h.ID, "another program has opened the session, because this one did not reach the bucket for %v; open it again", o.lease)
+	return o.taken(h.ID)
 }
 
 // Sessions implements [sandbox.Store]. Sessions that can't be read are left out.
@@ -530,9 +525,7 @@ func (o *objects) fileKey(room, id string) string {
 
 // PutFile implements [sandbox.Store].
 func (o *objects) PutFile(ctx context.Context, session, id string, data []byte) error {
-	o.mu.Lock()
-	holder := o.held[session]
-	o.mu.Unlock()
+	holder := o.holder(session)
 	h, _, err := o.there(ctx, session)
 	if err == nil {
 		err = o.still(&h, holder)
@@ -630,7 +623,7 @@ func (o *objects) Lock(ctx context.Context, id string) (func(), error) {
 	var got head
 	err := o.change(ctx, id, func(h *head) error {
 		if h.Holder != "" && h.Holder != holder && o.now().Before(h.Until) {
-			return protocol.Errorf(protocol.ErrSession, "session", id, "the session is open elsewhere; close it there, or fork it. The session of a program that died is free after %v", o.lease)
+			return o.elsewhere(id)
 		}
 		h.Holder, h.Until = holder, o.now().Add(o.lease)
 		got = *h
@@ -639,56 +632,18 @@ func (o *objects) Lock(ctx context.Context, id string) (func(), error) {
 	if err != nil {
 		return nil, err
 	}
-	o.mu.Lock()
-	o.held[id] = holder
-	o.mu.Unlock()
 	o.sweep(ctx, &got)
-	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		o.renew(renewing, id, holder)
-	}()
-	return sync.OnceFunc(func() {
-		stop()
-		<-stopped
-		o.mu.Lock()
-		if o.held[id] == holder {
-			delete(o.held, id)
-		}
-		o.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.lease)
-		defer cancel()
-		// Without it the session is free after the lease.
+	set := func(ctx context.Context, to string, until time.Time) {
 		_ = o.change(ctx, id, func(h *head) error {
 			if h.Holder != holder {
 				return errNothing
 			}
-			h.Holder, h.Until = "", time.Time{}
+			h.Holder, h.Until = to, until
 			return nil
 		})
-	}), nil
-}
-
-// renew renews a lease until the context ends. A failed try is made again with the next tick, and [objects.change]
-// refuses a lease that another program has.
-func (o *objects) renew(ctx context.Context, id, holder string) {
-	tick := time.NewTicker(o.lease / 3)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		limited, cancel := context.WithTimeout(ctx, o.lease/3)
-		_ = o.change(limited, id, func(h *head) error {
-			if h.Holder != holder { // given back in the meantime
-				return errNothing
-			}
-			h.Until = o.now().Add(o.lease)
-			return nil
-		})
-		cancel()
 	}
+	return o.hold(ctx, id, holder, func(ctx context.Context) bool {
+		set(ctx, holder, o.now().Add(o.lease))
+		return false
+	}, func(ctx context.Context) { set(ctx, "", time.Time{}) }), nil
 }

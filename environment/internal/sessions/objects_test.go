@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +37,37 @@ func TestObjects(t *testing.T) {
 	open, _ := bucket(t)
 	storetest.Run(t, func() sandbox.Store { return open() })
 	storetest.Whole(t, func() sandbox.Store { return open() })
+	o := open()
+	storetest.Leases(t, func() sandbox.Store { return open() }, func(id string) {
+		must(t, o.change(t.Context(), id, func(h *head) error {
+			h.Until = o.now().Add(-time.Second)
+			return nil
+		}))
+	})
+}
+
+// A lease holds until its end, by the clock of the program that wants it.
+func TestEndOfALease(t *testing.T) {
+	open, _ := bucket(t)
+	first, second := open(), open()
+	at := time.Now()
+	first.now = func() time.Time { return at }
+	unlock, err := first.Lock(t.Context(), "ses-e")
+	must(t, err)
+	defer unlock()
+	for _, row := range []struct {
+		after time.Duration
+		free  bool
+	}{{first.lease - time.Nanosecond, false}, {first.lease, true}} {
+		second.now = func() time.Time { return at.Add(row.after) }
+		end, err := second.Lock(t.Context(), "ses-e")
+		if (err == nil) != row.free {
+			t.Errorf("after %v: %v", row.after, err)
+		}
+		if err == nil {
+			end()
+		}
+	}
 }
 
 // keys returns the keys of all objects of a bucket.
@@ -98,75 +128,6 @@ func TestObjectsAtOnce(t *testing.T) {
 	if ms, ps, err := open().Messages(t.Context(), rec.ID); err != nil || len(ms) != programs*each || len(ps) != programs*each {
 		t.Errorf("%d messages, %d parts, %v", len(ms), len(ps), err)
 	}
-}
-
-// Of many that want a session at once one gets it.
-func TestOneHolderOfObjects(t *testing.T) {
-	open, _ := bucket(t)
-	stores := []*objects{open(), open()}
-	var got atomic.Int64
-	var wg sync.WaitGroup
-	for i := range 16 {
-		wg.Go(func() {
-			free, err := stores[i%2].Lock(t.Context(), "ses-one")
-			switch {
-			case err == nil:
-				got.Add(1)
-				t.Cleanup(free)
-			case !errors.Is(err, protocol.ErrSession):
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if got.Load() != 1 {
-		t.Errorf("%d hold the session", got.Load())
-	}
-}
-
-// A program that lost its lease to another one changes nothing any more, and does not end the other's lease.
-func TestTakeoverOfObjects(t *testing.T) {
-	open, _ := bucket(t)
-	first, second := open(), open()
-	ctx := t.Context()
-	rec := storetest.Session("ses-t", storetest.At)
-	unlock, err := first.Lock(ctx, rec.ID)
-	must(t, err)
-	m, part := storetest.Message(rec.ID, 0)
-	must(t, first.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{part}))
-	if _, err := second.Lock(ctx, rec.ID); !errors.Is(err, protocol.ErrSession) {
-		t.Fatalf("held by two: %v", err)
-	}
-	second.now = func() time.Time { return time.Now().Add(first.lease - 10*time.Second) }
-	if _, err := second.Lock(ctx, rec.ID); !errors.Is(err, protocol.ErrSession) {
-		t.Fatalf("held by two before the end of the lease: %v", err)
-	}
-	second.now = func() time.Time { return time.Now().Add(first.lease) }
-	free, err := second.Lock(ctx, rec.ID)
-	must(t, err)
-	m, part = storetest.Message(rec.ID, 1)
-	for what, err := range map[string]error{
-		"a message":  first.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{part}),
-		"a file":     first.PutFile(ctx, rec.ID, "0000000000000000000000000000000000000000000000000000000000000000", []byte("x")),
-		"a deletion": first.Delete(ctx, rec.ID),
-	} {
-		if !errors.Is(err, protocol.ErrSession) {
-			t.Errorf("%s of the first: %v", what, err)
-		}
-	}
-	unlock()
-	if _, err := open().Lock(ctx, rec.ID); !errors.Is(err, protocol.ErrSession) {
-		t.Errorf("the first ended the second's lease: %v", err)
-	}
-	must(t, second.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{part}))
-	free()
-	if ms, _, err := first.Messages(ctx, rec.ID); err != nil || len(ms) != 2 {
-		t.Errorf("%d messages, %v", len(ms), err)
-	}
-	again, err := first.Lock(ctx, rec.ID)
-	must(t, err)
-	must(t, first.Put(ctx, rec, nil, nil))
-	again()
 }
 
 // A lease changes hands between a program's read of the head and its write: the write fails.

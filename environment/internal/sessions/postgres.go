@@ -13,8 +13,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -44,11 +42,8 @@ comment on table bailey_sessions is 'version 1'`
 
 // postgres is a store in a database.
 type postgres struct {
-	pool  *pgxpool.Pool
-	lease time.Duration
-
-	mu   sync.Mutex
-	held map[string]string // session → the holder in the table of locks that this store is
+	leases
+	pool *pgxpool.Pool
 }
 
 func openPostgres(ctx context.Context, address string) (*postgres, error) {
@@ -60,7 +55,7 @@ func openPostgres(ctx context.Context, address string) (*postgres, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sessions: %w", err)
 	}
-	p := &postgres{pool: pool, lease: 30 * time.Second, held: map[string]string{}}
+	p := &postgres{leases: newLeases(), pool: pool}
 	if err := p.prepare(ctx); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("sessions: %w", err)
@@ -307,9 +302,7 @@ func (p *postgres) Put(ctx context.Context, rec sandbox.SessionRecord, messages 
 // change makes a change of a session in a transaction. If this store has the session's lock, it must still have it:
 // the row of the lock can't change hands before the transaction ends.
 func (p *postgres) change(ctx context.Context, id string, do func(pgx.Tx) error) error {
-	p.mu.Lock()
-	holder := p.held[id]
-	p.mu.Unlock()
+	holder := p.holder(id)
 	return p.on(ctx, func() error {
 		return pgx.BeginFunc(ctx, p.pool, func(tx pgx.Tx) error {
 			if holder != "" {
@@ -318,7 +311,7 @@ func (p *postgres) change(ctx context.Context, id string, do func(pgx.Tx) error)
 					return err
 				}
 				if tag.RowsAffected() == 0 {
-					return protocol.Errorf(protocol.ErrSession, "session", id, "another program has opened the session, because this one did not reach the database for %v; open it again", p.lease)
+					return p.taken(id)
 				}
 			}
 			return do(tx)
@@ -382,50 +375,15 @@ func (p *postgres) Lock(ctx context.Context, id string) (func(), error) {
 		return nil, err
 	}
 	if tag.RowsAffected() == 0 {
-		return nil, protocol.Errorf(protocol.ErrSession, "session", id, "the session is open elsewhere; close it there, or fork it. The session of a program that died is free after %v", p.lease)
+		return nil, p.elsewhere(id)
 	}
-	p.mu.Lock()
-	p.held[id] = holder
-	p.mu.Unlock()
-	renewing, stop := context.WithCancel(context.WithoutCancel(ctx))
-	stopped := make(chan struct{})
-	go func() {
-		defer close(stopped)
-		p.renew(renewing, id, holder)
-	}()
-	return sync.OnceFunc(func() {
-		stop()
-		<-stopped
-		p.mu.Lock()
-		if p.held[id] == holder {
-			delete(p.held, id)
-		}
-		p.mu.Unlock()
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), p.lease)
-		defer cancel()
-		_ = p.on(ctx, func() error { // without it the session is free after the lease
+	return p.hold(ctx, id, holder, func(ctx context.Context) bool {
+		tag, err := p.pool.Exec(ctx, `update bailey_locks set until = now() + $3 where session = $1 and holder = $2`, id, holder, p.lease)
+		return err == nil && tag.RowsAffected() == 0
+	}, func(ctx context.Context) {
+		_ = p.on(ctx, func() error {
 			_, err := p.pool.Exec(ctx, `delete from bailey_locks where session = $1 and holder = $2`, id, holder)
 			return err
 		})
 	}), nil
-}
-
-// renew renews a lease until the context ends or another has it. A failed try is made again with the next tick, and
-// [postgres.change] refuses what comes after the loss.
-func (p *postgres) renew(ctx context.Context, id, holder string) {
-	tick := time.NewTicker(p.lease / 3)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		limited, cancel := context.WithTimeout(ctx, p.lease/3)
-		tag, err := p.pool.Exec(limited, `update bailey_locks set until = now() + $3 where session = $1 and holder = $2`, id, holder, p.lease)
-		cancel()
-		if err == nil && tag.RowsAffected() == 0 {
-			return
-		}
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,6 +40,13 @@ func TestPostgres(t *testing.T) {
 	open, _ := database(t)
 	storetest.Run(t, func() sandbox.Store { return open() })
 	storetest.Whole(t, func() sandbox.Store { return open() })
+	p := open()
+	storetest.Leases(t, func() sandbox.Store { return open() }, func(id string) {
+		tag, err := p.pool.Exec(t.Context(), `update bailey_locks set until = now() - interval '1 s' where session = $1`, id)
+		if must(t, err); tag.RowsAffected() != 1 {
+			t.Fatal("there was no lease")
+		}
+	})
 }
 
 // Programs that start together make the tables once. Those of a later version are left alone.
@@ -64,80 +70,6 @@ func TestTables(t *testing.T) {
 	if _, err := Open(t.Context(), p.pool.Config().ConnString()); err == nil {
 		t.Error("opened tables of another version")
 	}
-}
-
-// Of many that want a session at once one gets it.
-func TestOneHolder(t *testing.T) {
-	open, _ := database(t)
-	stores := []*postgres{open(), open()}
-	var got atomic.Int64
-	var wg sync.WaitGroup
-	for i := range 16 {
-		wg.Go(func() {
-			_, err := stores[i%2].Lock(t.Context(), "ses-one")
-			switch {
-			case err == nil:
-				got.Add(1)
-			case !errors.Is(err, protocol.ErrSession):
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if got.Load() != 1 {
-		t.Errorf("%d hold the session", got.Load())
-	}
-}
-
-// expire ends the lease of a session, as its time does when a program died.
-func expire(t *testing.T, p *postgres, id string) {
-	t.Helper()
-	tag, err := p.pool.Exec(t.Context(), `update bailey_locks set until = now() - interval '1 s' where session = $1`, id)
-	if must(t, err); tag.RowsAffected() != 1 {
-		t.Fatal("there was no lease")
-	}
-}
-
-// A program that lost its lease to another one changes nothing any more, and does not end the other's lease.
-func TestTakeover(t *testing.T) {
-	open, _ := database(t)
-	first, second := open(), open()
-	ctx := t.Context()
-	rec := storetest.Session("ses-t", storetest.At)
-	unlock, err := first.Lock(ctx, rec.ID)
-	must(t, err)
-	m, part := storetest.Message(rec.ID, 0)
-	must(t, first.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{part}))
-	if _, err := second.Lock(ctx, rec.ID); !errors.Is(err, protocol.ErrSession) {
-		t.Fatalf("held by two: %v", err)
-	}
-	expire(t, first, rec.ID)
-	must(t, first.Put(ctx, rec, nil, nil)) // nobody else has it
-	free, err := second.Lock(ctx, rec.ID)
-	must(t, err)
-	m, part = storetest.Message(rec.ID, 1)
-	for what, err := range map[string]error{
-		"a message":  first.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{part}),
-		"a file":     first.PutFile(ctx, rec.ID, "0000000000000000000000000000000000000000000000000000000000000000", []byte("x")),
-		"a deletion": first.Delete(ctx, rec.ID),
-	} {
-		if !errors.Is(err, protocol.ErrSession) {
-			t.Errorf("%s of the first: %v", what, err)
-		}
-	}
-	unlock()
-	if _, err := open().Lock(ctx, rec.ID); !errors.Is(err, protocol.ErrSession) {
-		t.Errorf("the first ended the second's lease: %v", err)
-	}
-	must(t, second.Put(ctx, rec, []sandbox.MessageRecord{m}, []sandbox.PartRecord{part}))
-	free()
-	if ms, _, err := first.Messages(ctx, rec.ID); err != nil || len(ms) != 2 {
-		t.Errorf("%d messages, %v", len(ms), err)
-	}
-	again, err := first.Lock(ctx, rec.ID)
-	must(t, err)
-	must(t, first.Put(ctx, rec, nil, nil))
-	again()
 }
 
 // A conversation goes on in another program, and the end of the server in the middle of it loses nothing that was stored.

@@ -8,8 +8,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
 
@@ -103,3 +106,71 @@ func folder(dir string) (Store, error) {
 type unclosed struct{ sandbox.Store }
 
 func (unclosed) Close() {}
+
+// leases are the sessions that a store holds.
+type leases struct {
+	lease time.Duration
+
+	mu   sync.Mutex
+	held map[string]string // session → the holder in the store that this one is
+}
+
+func newLeases() leases { return leases{lease: 30 * time.Second, held: map[string]string{}} }
+
+// holder returns the holder that this store is of a session, or none.
+func (l *leases) holder(id string) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.held[id]
+}
+
+// elsewhere is the error of a session that another program holds.
+func (l *leases) elsewhere(id string) error {
+	return protocol.Errorf(protocol.ErrSession, "session", id, "the session is open elsewhere; close it there, or fork it. The session of a program that died is free after %v", l.lease)
+}
+
+// taken is the error of a change of a session that this store held once.
+func (l *leases) taken(id string) error {
+	return protocol.Errorf(protocol.ErrSession, "session", id, "another program has opened the session, because this one did not reach the store for %v; open it again", l.lease)
+}
+
+// hold renews a lease, until the function that it returns is called. That one gives it back by free. renew reports
+// whether another one has the lease. A renewal that fails is tried again with the next one, and what comes after the
+// loss of a lease is refused by each change.
+func (l *leases) hold(ctx context.Context, id, holder string, renew func(context.Context) (lost bool), free func(context.Context)) func() {
+	l.mu.Lock()
+	l.held[id] = holder
+	l.mu.Unlock()
+	ctx = context.WithoutCancel(ctx)
+	renewing, stop := context.WithCancel(ctx)
+	var end sync.WaitGroup
+	end.Go(func() {
+		tick := time.NewTicker(l.lease / 3)
+		defer tick.Stop()
+		for {
+			select {
+			case <-renewing.Done():
+				return
+			case <-tick.C:
+			}
+			limited, cancel := context.WithTimeout(renewing, l.lease/3)
+			lost := renew(limited)
+			cancel()
+			if lost {
+				return
+			}
+		}
+	})
+	return sync.OnceFunc(func() {
+		stop()
+		end.Wait()
+		l.mu.Lock()
+		if l.held[id] == holder {
+			delete(l.held, id)
+		}
+		l.mu.Unlock()
+		ctx, cancel := context.WithTimeout(ctx, l.lease)
+		defer cancel()
+		free(ctx) // without it the session is free after the lease
+	})
+}
