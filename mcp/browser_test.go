@@ -175,7 +175,7 @@ func TestInBrowsers(t *testing.T) {
 	}
 	for engine := range strings.SplitSeq(names, ",") {
 		t.Run(engine, func(t *testing.T) {
-			cmd := exec.Command("go", "test", "-count=1", "-short", "-timeout", "4m", "-exec", runner, "-v", ".")
+			cmd := exec.Command("go", "test", "-trimpath", "-count=1", "-short", "-timeout", "4m", "-exec", runner, "-v", ".")
 			cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "BROWSERTEST_ENGINE="+engine,
 				"BAILEY_MCP_URL=http://"+s.address+"/mcp", "BAILEY_MCP_CONTROL=http://"+l.Addr().String()+"/")
 			out, err := cmd.CombinedOutput()

@@ -210,7 +210,7 @@ func (r *runner) run(ctx context.Context, module string, tests []test, browser b
 	}
 	where := "natively"
 	if browser {
-		args = append(args, "-exec="+filepath.Join(r.root, ".bin", "browsertest"))
+		args = append(args, "-trimpath", "-exec="+filepath.Join(r.root, ".bin", "browsertest"))
 		where = "in " + r.engine
 	}
 	cmd := repo.Command(ctx, "go", append(args, packages...)...)

@@ -148,7 +148,7 @@ func (l *lab) build(ctx context.Context) error {
 	if err := os.MkdirAll(l.out, 0o755); err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "test", "-c", "-o", l.binary(), "./iframe")
+	cmd := exec.CommandContext(ctx, "go", "test", "-trimpath", "-c", "-o", l.binary(), "./iframe")
 	cmd.Dir = l.root
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr

@@ -74,7 +74,7 @@ func leftovers(dir string) string {
 // fixture builds the test binary of the fixture once, and returns its path.
 var fixture = sync.OnceValues(func() (string, error) {
 	bin := filepath.Join(filepath.Dir(exe), "cases.test")
-	build := exec.Command("go", "test", "-c", "-o", bin, cases)
+	build := exec.Command("go", "test", "-trimpath", "-c", "-o", bin, cases)
 	build.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm")
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
@@ -101,7 +101,7 @@ func (r result) has(t *testing.T, want ...string) {
 // test ends.
 func command(t *testing.T, e browser.Engine, args ...string) *exec.Cmd {
 	t.Helper()
-	return tidy(t, e, "go", append([]string{"test", "-exec", exe}, args...)...)
+	return tidy(t, e, "go", append([]string{"test", "-trimpath", "-exec", exe}, args...)...)
 }
 
 // direct returns the runner with the fixture's test binary, as go test starts it. It saves the link.
