@@ -37,6 +37,17 @@ type Options struct {
 	// Memory, Processes (with threads) and CPU (in thousandths of a processor) limit all processes of a job
 	// together, and Disk the bytes of its folder. Where this user can't set them, Notes says so.
 	Memory, Processes, CPU, Disk int64 // 2 GiB, 512, 1000, 512 MiB
+	// Idle is the time without a use after which a job is paused, at least 1 ms, see [Job.Use] and [Job.Pause].
+	// The default is never.
+	Idle time.Duration
+	// OnPause is called after each try to pause an idle job. A job that could not be paused goes on, and is tried
+	// again after Idle. It may be nil.
+	OnPause func(*Job, error)
+	// Tenant returns the tenant of a job by its name. The default is one tenant for all.
+	Tenant func(name string) string
+	// PerTenant is the most jobs of one tenant that run at the same time. [Local.Create] then returns an error
+	// that wraps [ErrTenant]. The default is no limit.
+	PerTenant int
 }
 
 // Local runs jobs as processes of this machine.
@@ -50,8 +61,9 @@ type Local struct {
 
 	broken chan error // why the last start failed, while the next one waits
 
-	mu  sync.Mutex
-	all map[*Job]bool
+	mu      sync.Mutex
+	all     map[*Job]bool
+	tenants map[string]int // jobs that have a name and have not ended
 }
 
 var _ Provider = (*Local)(nil)
@@ -84,12 +96,15 @@ func NewLocal(o Options) (*Local, error) {
 	if o.Warm < 1 || o.Warm > 1000 {
 		return nil, fmt.Errorf("jobs: Options.Warm is %d; want 1 to 1000, or 0 for 4", o.Warm)
 	}
+	if o.Idle != 0 && o.Idle < time.Millisecond || o.PerTenant < 0 {
+		return nil, fmt.Errorf("jobs: Options.Idle is %v and PerTenant is %d; want at least 1ms and 1, or 0 for none", o.Idle, o.PerTenant)
+	}
 	dir, err := filepath.EvalSymlinks(o.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: Options.Dir: %w", err)
 	}
 	o.Dir = dir
-	l := &Local{o: o, warm: make(chan *Job, o.Warm-1), broken: make(chan error), all: map[*Job]bool{}}
+	l := &Local{o: o, warm: make(chan *Job, o.Warm-1), broken: make(chan error), all: map[*Job]bool{}, tenants: map[string]int{}}
 	l.ctx, l.end = context.WithCancel(context.Background())
 	if err := confine.Groups(); err != nil {
 		l.notes = append(l.notes, err.Error())
@@ -158,7 +173,8 @@ type Job struct {
 	Address    string // of bailey-box
 	Credential string
 	// Last is the message after which the folder was restored, with N 0 if there was none. What the job that
-	// died did for it is gone. It is not sent again: that is for the user to decide.
+	// died did for it is gone. It is not sent again: that is for the user to decide. If Last.Paused is set, nothing is
+	// gone.
 	Last Entry
 
 	l      *Local
@@ -168,10 +184,14 @@ type Job struct {
 	group  *confine.Group
 	disk   func() error
 	ended  chan struct{}
+	halted func() error
 	thrown func() error
+	tenant *string // nil without a name
 
 	mu   sync.Mutex
 	next int
+	uses int
+	idle *time.Timer // nil without Options.Idle
 }
 
 // gate starts bailey-box when the process is in its group.
@@ -183,7 +203,7 @@ func (l *Local) start() (_ *Job, err error) {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	j := &Job{l: l, base: base, Dir: filepath.Join(base, "folder"), ended: make(chan struct{})}
-	j.thrown = sync.OnceValue(j.throw)
+	j.halted, j.thrown = sync.OnceValue(j.halt), sync.OnceValue(j.throw)
 	l.mu.Lock()
 	l.all[j] = true
 	l.mu.Unlock()
@@ -231,6 +251,7 @@ func (l *Local) start() (_ *Job, err error) {
 		_, _ = io.Copy(io.Discard, out)
 		_ = j.cmd.Wait()
 		close(j.ended)
+		l.leave(j)
 	}()
 	if err == nil {
 		_, err = io.WriteString(in, "go\n")
@@ -254,12 +275,48 @@ func (l *Local) start() (_ *Job, err error) {
 	return j, nil
 }
 
-// Create implements [Provider].
-func (l *Local) Create(ctx context.Context, name string) (*Job, error) {
+// ErrTenant is the error of a job that would be one too many for its tenant.
+var ErrTenant = errors.New("jobs: the tenant has as many jobs as it may: close one, or wait until one is paused")
+
+// enter counts a job of a tenant, if it may have one more.
+func (l *Local) enter(tenant string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if n := l.o.PerTenant; n > 0 && l.tenants[tenant] >= n {
+		return fmt.Errorf("%w (%d of %q)", ErrTenant, n, tenant)
+	}
+	l.tenants[tenant]++
+	return nil
+}
+
+// leave counts a job of a tenant no longer. It does nothing for a job without one, and at its second call.
+func (l *Local) leave(j *Job) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if j.tenant == nil {
+		return
+	}
+	if l.tenants[*j.tenant]--; l.tenants[*j.tenant] == 0 {
+		delete(l.tenants, *j.tenant)
+	}
+	j.tenant = nil
+}
+
+// Create implements [Provider]. A job that was paused goes on.
+func (l *Local) Create(ctx context.Context, name string) (_ *Job, err error) {
 	list, err := l.o.Store.Entries(ctx, name)
 	if err != nil {
 		return nil, err
 	}
+	tenant := ""
+	if l.o.Tenant != nil {
+		tenant = l.o.Tenant(name)
+	}
+	if err := l.enter(tenant); err != nil {
+		return nil, err
+	}
+	counted := &Job{tenant: &tenant} // until the job itself has the tenant
+	defer func() { l.leave(counted) }()
 	for {
 		var j *Job
 		select {
@@ -289,6 +346,19 @@ func (l *Local) Create(ctx context.Context, name string) (*Job, error) {
 				return nil, errors.Join(err, j.Close())
 			}
 		}
+		l.mu.Lock()
+		j.tenant, counted.tenant = counted.tenant, nil
+		l.mu.Unlock()
+		select {
+		case <-j.ended: // perhaps before it had the tenant
+			l.leave(j)
+		default:
+		}
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if l.o.Idle > 0 {
+			j.idle = time.AfterFunc(l.o.Idle, j.sleep)
+		}
 		return j, nil
 	}
 }
@@ -299,21 +369,107 @@ func (l *Local) Create(ctx context.Context, name string) (*Job, error) {
 func (j *Job) Say(ctx context.Context, message string) (Entry, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	select {
-	case <-j.ended:
-		return Entry{}, errors.New("jobs: the job has ended: create it again")
-	default:
+	if err := j.runs(); err != nil {
+		return Entry{}, err
+	}
+	if j.idle != nil && j.uses == 0 {
+		j.idle.Reset(j.l.o.Idle)
 	}
 	tree, err := Save(ctx, j.l.o.Store, j.root)
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{N: j.next, Message: message, Tree: tree}
+	return j.append(ctx, Entry{N: j.next, Message: message, Tree: tree})
+}
+
+func (j *Job) append(ctx context.Context, e Entry) (Entry, error) {
 	if err := j.l.o.Store.Append(ctx, j.Name, e); err != nil {
 		return Entry{}, err
 	}
 	j.next++
 	return e, nil
+}
+
+func (j *Job) runs() error {
+	select {
+	case <-j.ended:
+		return errors.New("jobs: the job has ended: create it again")
+	default:
+		return nil
+	}
+}
+
+// Use marks the job as used until done is called, so that it is not idle. It is an error if the job has ended or was
+// paused: create it again.
+func (j *Job) Use() (done func(), err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.runs(); err != nil {
+		return nil, err
+	}
+	j.uses++
+	if j.idle != nil {
+		j.idle.Stop()
+	}
+	return sync.OnceFunc(func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.uses--; j.uses == 0 && j.idle != nil {
+			j.idle.Reset(j.l.o.Idle)
+		}
+	}), nil
+}
+
+// Pause stores the folder, ends the job and removes its folder here. Create goes on with all of its work. If the
+// folder can't be stored, the job goes on. If another job of the name has stored a message in the meantime, the
+// error wraps [ErrConflict]. Programs that still run are killed.
+func (j *Job) Pause(ctx context.Context) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.pause(ctx)
+}
+
+func (j *Job) pause(ctx context.Context) error {
+	if err := j.runs(); err != nil {
+		return err
+	}
+	tree, err := Save(ctx, j.l.o.Store, j.root)
+	if err != nil {
+		return err
+	}
+	// What is running may have written since. If the second snapshot fails, the first one stands.
+	err = j.halted()
+	if last, failed := Save(ctx, j.l.o.Store, j.root); failed == nil {
+		tree = last
+	}
+	_, conflict := j.append(ctx, Entry{N: j.next, Tree: tree, Paused: true})
+	return errors.Join(conflict, err, j.Close())
+}
+
+// pauseTime is the most time for the snapshot of an idle job.
+const pauseTime = time.Minute
+
+// sleep pauses an idle job.
+func (j *Job) sleep() {
+	tried, err := j.tryPause()
+	if tried && j.l.o.OnPause != nil {
+		j.l.o.OnPause(j, err)
+	}
+}
+
+func (j *Job) tryPause() (tried bool, err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.uses > 0 || j.runs() != nil {
+		return false, nil
+	}
+	ctx, cancel := context.WithTimeout(j.l.ctx, pauseTime)
+	defer cancel()
+	err = j.pause(ctx)
+	if j.runs() == nil && j.l.ctx.Err() == nil {
+		j.idle.Reset(j.l.o.Idle)
+	}
+	return true, err
 }
 
 // Ended is closed when the job has ended, by itself or not.
@@ -322,13 +478,19 @@ func (j *Job) Ended() <-chan struct{} { return j.ended }
 // Close ends the job and all that it started, and removes its folder.
 func (j *Job) Close() error { return j.thrown() }
 
-func (j *Job) throw() error {
-	var errs []error
+// halt ends the job's processes.
+func (j *Job) halt() error {
 	if j.cmd != nil && j.cmd.Process != nil {
 		_ = j.cmd.Process.Kill()
 	}
-	errs = append(errs, j.group.Close())
+	err := j.group.Close()
 	<-j.ended
+	return err
+}
+
+func (j *Job) throw() error {
+	errs := []error{j.halted()}
+	j.l.leave(j)
 	if j.root != nil {
 		errs = append(errs, j.root.Close())
 	}

@@ -252,6 +252,170 @@ func TestTwoJobsOfAName(t *testing.T) {
 	}
 }
 
+// A paused job goes on with all of its work.
+func TestPause(t *testing.T) {
+	l, s := provider(t, 1, nil)
+	j, err := l.Create(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Say(t.Context(), "first"); err != nil {
+		t.Fatal(err)
+	}
+	call, err := client(t.Context(), j)
+	if err == nil {
+		_, err = call("write", map[string]any{"path": "a.txt", "content": "made"})
+	}
+	if err = errors.Join(err, j.Pause(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(j.Dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its folder is still here: %v", err)
+	}
+	_, said := j.Say(t.Context(), "second")
+	_, used := j.Use()
+	if said == nil || used == nil || j.Pause(t.Context()) == nil {
+		t.Error("a paused job can be used")
+	}
+	again, err := l.Create(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(again.Dir, "a.txt")); err != nil || string(data) != "made" || !again.Last.Paused || again.Last.N != 2 {
+		t.Errorf("%q, %v, last %+v", data, err, again.Last)
+	}
+	if _, err := again.Say(t.Context(), "second"); err != nil {
+		t.Error(err)
+	}
+	list, err := s.Entries(t.Context(), "a")
+	if err != nil || len(list) != 3 || list[2].Message != "second" || list[2].Paused || list[2].Tree != list[1].Tree {
+		t.Errorf("%+v, %v", list, err)
+	}
+	// Another job of the name has stored a message. The pause may not hide it.
+	other, err := l.Create(t.Context(), "a")
+	if err == nil {
+		_, err = other.Say(t.Context(), "third")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := again.Pause(t.Context()); !errors.Is(err, ErrConflict) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A job is paused when nobody uses it, and not before. One that can't be stored goes on.
+func TestIdle(t *testing.T) {
+	paused := make(chan error)
+	l, _ := provider(t, 1, func(o *Options) {
+		o.Idle, o.OnPause = time.Millisecond, func(_ *Job, err error) { paused <- err }
+	})
+	var j *Job
+	var done func()
+	until.True(t, "a job is used before it is idle", func() bool {
+		var err error
+		if j, err = l.Create(t.Context(), "a"); err != nil {
+			t.Fatal(err)
+		}
+		if done, err = j.Use(); err != nil { // paused already
+			<-paused
+			return false
+		}
+		return true
+	})
+	more, err := j.Use()
+	if err != nil {
+		t.Fatal(err)
+	}
+	more()
+	more() // counts once
+	call, err := client(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 5 {
+		if _, err := call("write", map[string]any{"path": fmt.Sprint(n), "content": "x"}); err != nil {
+			t.Errorf("a job in use: %v", err)
+		}
+	}
+	large, err := os.Create(filepath.Join(j.Dir, "large"))
+	if err == nil {
+		err = errors.Join(large.Truncate(maxBytes+1), large.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	done()
+	if err := <-paused; err == nil {
+		t.Error("a folder that is too large was stored")
+	}
+	if err := os.Remove(large.Name()); err != nil {
+		t.Fatal(err)
+	}
+	for err := <-paused; err != nil; err = <-paused { // the look before may have seen the file
+		t.Log(err)
+	}
+	<-j.Ended()
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A tenant has as many jobs as it may. One that ends, in whatever way, makes room for another.
+func TestAttackTenants(t *testing.T) {
+	count := attack.Start(t, "machine")
+	owner := func(name string) string { tenant, _, _ := strings.Cut(name, "-"); return tenant }
+	take := func(l *Local, n int) (list []*Job, err error) {
+		for i := range n {
+			j, err := l.Create(t.Context(), fmt.Sprintf("a-%d", i))
+			if err != nil {
+				return list, err
+			}
+			list = append(list, j)
+		}
+		return list, nil
+	}
+	l, _ := provider(t, 1, func(o *Options) { o.Tenant, o.PerTenant = owner, 2 })
+	list, err := take(l, 3)
+	count.Try("a tenant takes one job too many", len(list) > 2)
+	if len(list) != 2 || !errors.Is(err, ErrTenant) {
+		t.Fatalf("%d jobs, %v", len(list), err)
+	}
+	if _, err := l.Create(t.Context(), "b-1"); err != nil {
+		t.Errorf("another tenant: %v", err)
+	}
+	if _, err := l.Create(t.Context(), "A name"); err == nil {
+		t.Error("a name with a space")
+	}
+	next := func() bool {
+		j, err := l.Create(t.Context(), "a-9")
+		if err == nil {
+			list = append(list, j)
+		} else if !errors.Is(err, ErrTenant) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	if err := list[0].Close(); err != nil || !next() {
+		t.Errorf("after one was closed: %v", err)
+	}
+	if err := list[1].Pause(t.Context()); err != nil || !next() {
+		t.Errorf("after one was paused: %v", err)
+	}
+	if next() {
+		t.Error("a job too many")
+	}
+	_ = list[2].cmd.Process.Kill()
+	<-list[2].Ended()
+	until.True(t, "one that died makes room", next)
+	open, _ := provider(t, 1, func(o *Options) { o.Tenant = owner })
+	list, err = take(open, 3)
+	count.Off("a tenant takes one job too many", len(list) == 3)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // A job takes the disk, the memory or the processes of the machine, or reads what is another's.
 func TestAttackJob(t *testing.T) {
 	count := attack.Start(t, "machine")

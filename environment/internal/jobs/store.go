@@ -22,11 +22,13 @@ import (
 	"strconv"
 )
 
-// Entry is a message of the user to a job.
+// Entry is a message of the user to a job, or the end of its work for a while.
 type Entry struct {
 	N       int    `json:"n"` // from 1
 	Message string `json:"message"`
-	Tree    string `json:"tree"` // the snapshot of the folder from before the message
+	Tree    string `json:"tree"` // the snapshot of the folder from before the message, or from the pause
+	// Paused reports that the job was paused, see [Job.Pause]. There is no message then.
+	Paused bool `json:"paused,omitempty"`
 }
 
 // A Store keeps what outlives a job. It is safe for concurrent use by several processes.

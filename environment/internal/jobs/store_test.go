@@ -44,27 +44,27 @@ func conform(t *testing.T, open func() (s Store, again func() Store)) {
 			t.Errorf("%v %v", list, err)
 		}
 		for n := 1; n <= 12; n++ {
-			if err := s.Append(ctx, "a", Entry{n, fmt.Sprint("text ", n), tree}); err != nil {
+			if err := s.Append(ctx, "a", Entry{N: n, Message: fmt.Sprint("text ", n), Tree: tree}); err != nil {
 				t.Fatal(err)
 			}
-			if err := again().Append(ctx, "a", Entry{n, "other", tree}); !errors.Is(err, ErrConflict) {
+			if err := again().Append(ctx, "a", Entry{N: n, Message: "other", Tree: tree}); !errors.Is(err, ErrConflict) {
 				t.Errorf("a second entry %d: %v", n, err)
 			}
 		}
-		if err := s.Append(ctx, "a", Entry{14, "", tree}); err == nil || errors.Is(err, ErrConflict) {
+		if err := s.Append(ctx, "a", Entry{N: 14, Message: "", Tree: tree}); err == nil || errors.Is(err, ErrConflict) {
 			t.Errorf("a gap: %v", err)
 		}
 		list, err := again().Entries(ctx, "a")
-		if err != nil || len(list) != 12 || list[11] != (Entry{12, "text 12", tree}) || list[1].Message != "text 2" {
+		if err != nil || len(list) != 12 || list[11] != (Entry{N: 12, Message: "text 12", Tree: tree}) || list[1].Message != "text 2" {
 			t.Errorf("%v %v", list, err)
 		}
-		for _, bad := range []Entry{{0, "", tree}, {-1, "", tree}, {1_000_001, "", tree}, {13, "", ""}, {13, "", "../x"}} {
+		for _, bad := range []Entry{{N: 0, Tree: tree}, {N: -1, Tree: tree}, {N: 1_000_001, Tree: tree}, {N: 13}, {N: 13, Tree: "../x"}} {
 			if err := s.Append(ctx, "a", bad); err == nil {
 				t.Errorf("%+v was stored", bad)
 			}
 		}
 		for _, bad := range []string{"", "..", "a/b", "A", "-a", strings.Repeat("a", 65)} {
-			if err := s.Append(ctx, bad, Entry{1, "", tree}); err == nil {
+			if err := s.Append(ctx, bad, Entry{N: 1, Tree: tree}); err == nil {
 				t.Errorf("the job %q was stored", bad)
 			}
 		}
@@ -80,7 +80,7 @@ func conform(t *testing.T, open func() (s Store, again func() Store)) {
 					if i%2 > 0 {
 						at = again()
 					}
-					errs[i] = at.Append(ctx, "b", Entry{n, fmt.Sprint(i), tree})
+					errs[i] = at.Append(ctx, "b", Entry{N: n, Message: fmt.Sprint(i), Tree: tree})
 				})
 			}
 			all.Wait()
