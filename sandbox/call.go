@@ -565,7 +565,7 @@ func (c *Call) passage(needs []policy.Need) gate.Passage {
 	if command == "" {
 		command = commandIn(c.needs)
 	}
-	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Tool: &c.tool.Tool, Command: command, Args: c.Args, Needs: needs, Request: c.request, Asking: c.asking, Defer: c.asks, Sends: c.sends,
+	return gate.Passage{Scope: c.scope.gate, Call: c.ID, Model: c.model, Tool: &c.tool.Tool, Command: command, Args: c.Args, Needs: needs, Request: c.request, Asking: c.asking, Defer: c.asks, Sends: c.sends,
 		Folder: &c.FS.f, Sent: c.sentTo, Content: c.content}
 }
 
@@ -716,7 +716,7 @@ func (b *Box) askKind(ctx context.Context, q fsaccess.Question) (bool, error) {
 	}
 	ctx = c.clock.On(ctx)
 	needs := []policy.Need{{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: q.Path, Words: "write " + gate.Spelled(q.Path) + ", which is of the kind " + string(q.Kind)}}
-	r := gate.Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
+	r := gate.Request{Call: c.ID, ToolCall: c.model, Tool: c.tool.ID, Args: c.Args, Needs: needs, Risk: protocol.RiskCritical,
 		Reason: "a file of this kind does something when it is opened", Session: c.Session(), Agent: c.scope.agent}
 	if q.Content != nil && !b.o.off.words { // a question before this one may not have shown the content
 		text, err := q.Diff(ctx)
@@ -744,6 +744,7 @@ func (c *Call) acceptOnce(ctx context.Context, key string, r gate.Request) error
 	ctx = c.clock.On(ctx)
 	p := c.passage(nil)
 	p.Step = c.trace.step
+	r.ToolCall = c.model
 	if err := c.box.gate.Confirm(ctx, p, r); err != nil {
 		return err
 	}

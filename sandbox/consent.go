@@ -33,7 +33,10 @@ type Prompt struct {
 // Invisible characters in these texts are replaced by escapes.
 type Request struct {
 	Call string // the call's id
-	Tool string // the tool's id
+	// ToolCall is the model's id of the call, as in [Chunk].ToolCallID, or of the call that made this one. It is
+	// empty if no model asked for the call.
+	ToolCall string
+	Tool     string // the tool's id
 	// Title describes the call in one line, to be read after "May the assistant". It names the
 	// effects and has at most 240 characters. A longer title is cut, and is complete at the
 	// beginning of Diff.
@@ -113,7 +116,7 @@ func gateAsk(a Asker) gate.Ask {
 // requestOf returns the gate's request for an [Asker].
 func requestOf(r gate.Request) Request {
 	out := Request{
-		Call: r.Call, Tool: r.Tool, Title: r.Title, Description: r.Description, Args: r.Args, Needs: r.Needs, Risk: r.Risk, Destroys: r.Destroys,
+		Call: r.Call, ToolCall: r.ToolCall, Tool: r.Tool, Title: r.Title, Description: r.Description, Args: r.Args, Needs: r.Needs, Risk: r.Risk, Destroys: r.Destroys,
 		Untrusted: r.Untrusted, Reason: r.Reason, Diff: r.Diff, Session: r.Session, Agent: r.Agent, App: r.App, Patterns: r.Patterns, Once: r.Once, Unified: r.Unified,
 	}
 	for _, e := range r.Effects {

@@ -13,7 +13,7 @@ import (
 // An asker receives every field of the gate's request, and its reply arrives whole.
 func TestRequestsAndRepliesCrossWhole(t *testing.T) {
 	effect := gate.Effect{Text: "text", Risk: protocol.RiskHigh, Destroys: true, InTitle: true, Needs: []policy.Need{{Subject: "s"}}}
-	in := gate.Request{Call: "call", Tool: "tool", Title: "title", Description: "description", Effects: []gate.Effect{effect, {}}, Args: "args", Needs: []policy.Need{{Subject: "n"}},
+	in := gate.Request{Call: "call", ToolCall: "model", Tool: "tool", Title: "title", Description: "description", Effects: []gate.Effect{effect, {}}, Args: "args", Needs: []policy.Need{{Subject: "n"}},
 		Risk: protocol.RiskLow, Destroys: true, Untrusted: true, Reason: "reason", Diff: "diff", Session: "session", Agent: "agent", Patterns: []string{"p"}, Once: true, Unified: true, App: "app"}
 	reply := Reply{Answer: policy.AnswerSession, Pattern: "pattern", Reason: "why"}
 	var got Prompt

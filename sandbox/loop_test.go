@@ -103,6 +103,33 @@ func TestRunCarriesOutCalls(t *testing.T) {
 	}
 }
 
+// A question names the model's id of the call, so that a page can show it beside the call. A call without a model has none.
+func TestQuestionsNameTheCallOfTheModel(t *testing.T) {
+	asker := sandboxtest.Always(policy.AnswerOnce)
+	h := build(t, policy.AskBeforeChanges(), asker, nil, func(o *sandbox.Options) {
+		o.Skills = []sandbox.Skill{{Name: "brew", Description: "tea", Content: "boil", Source: ".skills/brew"}}
+	})
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{
+		{Calls: []sandbox.ToolCall{{ID: "m-write", Tool: "write", Args: args{"path": "a.txt", "content": "x"}}, {ID: "m-skill", Tool: "skill", Args: args{"name": "brew"}},
+			{ID: "m-kind", Tool: "write", Args: args{"path": ".bashrc", "content": "x"}}}},
+		sandboxtest.Say("done"),
+	}}
+	_, err := h.talk(t, h.session(t), m, "go")
+	must(t, err)
+	h.Call(context.Background(), "write", args{"path": "b.txt", "content": "x"})
+	got := map[string][]string{}
+	for _, p := range asker.Prompts() {
+		for _, r := range p.Requests {
+			got[r.ToolCall] = append(got[r.ToolCall], r.Tool)
+		}
+	}
+	for id, tool := range map[string]string{"m-write": "write", "m-skill": "skill", "": "write"} {
+		if list := got[id]; len(list) == 0 || list[0] != tool {
+			t.Errorf("questions of %q: %q, want one of %s (all: %q)", id, list, tool, got)
+		}
+	}
+}
+
 func TestRunRetriesAndGivesUp(t *testing.T) {
 	h := build(t, policy.AskBeforeChanges(), nil, nil)
 	busy := &sandbox.ModelError{Status: 529, Message: "overloaded", Retry: true}

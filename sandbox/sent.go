@@ -382,7 +382,7 @@ func (c *Call) allowed(ctx context.Context, e *excerpt, data any, failure string
 // askMore asks the user about sending more of files.
 func (c *Call) askMore(ctx context.Context, over []source, data any) error {
 	to := cmp.Or(c.receiver(), "the model")
-	r := gate.Request{Call: c.ID, Tool: c.tool.ID, Args: c.Args, Risk: protocol.RiskMedium, Session: c.Session(), Agent: c.scope.agent,
+	r := gate.Request{Call: c.ID, ToolCall: c.model, Tool: c.tool.ID, Args: c.Args, Risk: protocol.RiskMedium, Session: c.Session(), Agent: c.scope.agent,
 		Reason: fmt.Sprintf("the policy sends some of a text of more than %d bytes, and asks before it sends more", c.box.policy.Policy.Send.Above)}
 	for _, s := range over {
 		r.Effects = append(r.Effects, gate.Effect{Text: "send " + to + " all that it asks for of " + s.String() + " in this conversation", Risk: protocol.RiskMedium})

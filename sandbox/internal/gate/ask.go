@@ -12,6 +12,7 @@ import (
 // Request is one call that the user is asked about. Its fields are those of sandbox.Request.
 type Request struct {
 	Call, Tool         string
+	ToolCall           string
 	Title, Description string
 	Effects            []Effect
 	Args               any

@@ -81,6 +81,7 @@ func (g *Gate) Remembered() policy.Rules {
 type Passage struct {
 	Scope *Scope
 	Call  string // the call's id
+	Model string // the model's id of the call, or empty
 	Tool  *protocol.Tool
 	// Command is the command that the call runs, or empty. An answer about a call with a command
 	// applies to no other command.
@@ -310,7 +311,7 @@ func (g *Gate) question(ctx context.Context, p Passage) Request {
 	preview := g.preview(p)
 	r := p.Request(ctx, Permit{preview})
 	preview.over.Store(true)
-	r.Call, r.Tool, r.Args, r.Needs, r.Session = p.Call, p.Tool.ID, p.Args, p.Needs, p.Scope.ID
+	r.Call, r.ToolCall, r.Tool, r.Args, r.Needs, r.Session = p.Call, p.Model, p.Tool.ID, p.Args, p.Needs, p.Scope.ID
 	r.Effects = append(g.effects(ctx, p), r.Effects...)
 	for _, e := range r.Effects {
 		if riskier(e.Risk, r.Risk) {
