@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-package main
+package page
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 // jsonLimits are the limits of values from the page itself.
 var jsonLimits = protocol.JSONLimits{Bytes: maxText, Depth: 64, Nodes: 2_000_000}
 
-// stringify returns JSON.stringify(v), and an error if that is undefined.
-func stringify(v jsx.Value) (string, error) {
-	s, err := jsx.Call(must(jsx.Get(jsx.Global(), "JSON")), "stringify", v)
+// Stringify returns JSON.stringify(v), and an error if that is undefined.
+func Stringify(v jsx.Value) (string, error) {
+	s, err := jsx.Call(Must(jsx.Get(jsx.Global(), "JSON")), "stringify", v)
 	if err != nil {
 		return "", err
 	}
@@ -25,23 +25,23 @@ func stringify(v jsx.Value) (string, error) {
 	return jsx.String(s, maxText)
 }
 
-// fromPage converts a value that the page passes to the code: a JSON value or a Uint8Array.
-func fromPage(v jsx.Value) (any, error) {
+// FromPage converts a value that the page passes to the code: a JSON value or a Uint8Array.
+func FromPage(v jsx.Value) (any, error) {
 	switch {
 	case v.IsUndefined():
 		return protocol.Undefined{}, nil
 	case jsx.InstanceOf(v, "Uint8Array"):
 		return jsx.Bytes(v, maxText)
 	}
-	s, err := stringify(v)
+	s, err := Stringify(v)
 	if err != nil {
 		return nil, err
 	}
 	return protocol.ParseJSON(s, jsonLimits)
 }
 
-// toPage converts a value from the code to JavaScript. The decoder has bounded its depth.
-func toPage(x any) (jsx.Value, error) {
+// ToPage converts a value from the code to JavaScript. The decoder has bounded its depth.
+func ToPage(x any) (jsx.Value, error) {
 	switch x := x.(type) {
 	case protocol.Undefined:
 		return jsx.Undefined(), nil
@@ -50,7 +50,7 @@ func toPage(x any) (jsx.Value, error) {
 	case time.Time:
 		return jsx.NewGlobal("Date", float64(x.UnixMicro())/1000)
 	case protocol.BigInt:
-		return jsx.Invoke(must(jsx.Get(jsx.Global(), "BigInt")), string(x))
+		return jsx.Invoke(Must(jsx.Get(jsx.Global(), "BigInt")), string(x))
 	case []any:
 		return array(x)
 	case protocol.Set:
@@ -72,7 +72,7 @@ func toPage(x any) (jsx.Value, error) {
 	case map[string]any:
 		members := make(map[string]any, len(x))
 		for k, m := range x {
-			v, err := toPage(m)
+			v, err := ToPage(m)
 			if err != nil {
 				return jsx.Value{}, err
 			}
@@ -109,7 +109,7 @@ func toPage(x any) (jsx.Value, error) {
 func array(list []any) (jsx.Value, error) {
 	values := make([]any, len(list))
 	for i, x := range list {
-		v, err := toPage(x)
+		v, err := ToPage(x)
 		if err != nil {
 			return jsx.Value{}, err
 		}

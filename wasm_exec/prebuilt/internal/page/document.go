@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-package main
+package page
 
 import (
 	"context"
@@ -18,7 +18,7 @@ const (
 
 // document implements document(element, options). It returns an object with section, setTheme,
 // flush, height and close.
-func (a *api) document(ctx context.Context, args []jsx.Value) (any, error) {
+func (a *API) document(ctx context.Context, args []jsx.Value) (any, error) {
 	if len(args) == 0 {
 		return nil, errors.New("document(element): element is missing")
 	}
@@ -36,9 +36,9 @@ func (a *api) document(ctx context.Context, args []jsx.Value) (any, error) {
 	if err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
-	return a.object(scope, map[string]method{
-		"section": {quick: true, run: func(_ context.Context, args []jsx.Value) (any, error) { return a.section(scope, d, args) }},
-		"setTheme": {quick: true, run: func(_ context.Context, args []jsx.Value) (any, error) {
+	return a.Object(scope, map[string]Method{
+		"section": {Quick: true, Run: func(_ context.Context, args []jsx.Value) (any, error) { return a.section(scope, d, args) }},
+		"setTheme": {Quick: true, Run: func(_ context.Context, args []jsx.Value) (any, error) {
 			if len(args) == 0 {
 				return nil, errors.New("setTheme(theme): theme is missing")
 			}
@@ -48,17 +48,17 @@ func (a *api) document(ctx context.Context, args []jsx.Value) (any, error) {
 			}
 			return nil, d.SetTheme(t)
 		}},
-		"flush":  {run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, d.Flush(ctx) }},
-		"height": {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return d.Height(), nil }},
-		"close": {run: func(context.Context, []jsx.Value) (any, error) {
+		"flush":  {Run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, d.Flush(ctx) }},
+		"height": {Quick: true, Run: func(context.Context, []jsx.Value) (any, error) { return d.Height(), nil }},
+		"close": {Run: func(context.Context, []jsx.Value) (any, error) {
 			err := d.Close()
 			return nil, errors.Join(err, scope.Close())
 		}},
 	})
 }
 
-func (a *api) section(scope *jsx.Scope, d *iframe.Document, args []jsx.Value) (any, error) {
-	id, err := text(args, 0, "section(id): id")
+func (a *API) section(scope *jsx.Scope, d *iframe.Document, args []jsx.Value) (any, error) {
+	id, err := Text(args, 0, "section(id): id")
 	if err != nil {
 		return nil, err
 	}
@@ -67,33 +67,33 @@ func (a *api) section(scope *jsx.Scope, d *iframe.Document, args []jsx.Value) (a
 	if err != nil {
 		return nil, err
 	}
-	return a.object(inner, map[string]method{
-		"write": {quick: true, run: func(_ context.Context, args []jsx.Value) (any, error) {
-			more, err := text(args, 0, "write(text): text")
+	return a.Object(inner, map[string]Method{
+		"write": {Quick: true, Run: func(_ context.Context, args []jsx.Value) (any, error) {
+			more, err := Text(args, 0, "write(text): text")
 			if err != nil {
 				return nil, err
 			}
 			_, err = s.WriteString(more)
 			return nil, err
 		}},
-		"setLabel": {quick: true, run: func(_ context.Context, args []jsx.Value) (any, error) {
-			label, err := text(args, 0, "setLabel(text): text")
+		"setLabel": {Quick: true, Run: func(_ context.Context, args []jsx.Value) (any, error) {
+			label, err := Text(args, 0, "setLabel(text): text")
 			if err != nil {
 				return nil, err
 			}
 			return nil, s.SetLabel(label)
 		}},
-		"setKind": {quick: true, run: func(_ context.Context, args []jsx.Value) (any, error) {
-			kind, err := text(args, 0, "setKind(kind): kind")
+		"setKind": {Quick: true, Run: func(_ context.Context, args []jsx.Value) (any, error) {
+			kind, err := Text(args, 0, "setKind(kind): kind")
 			if err != nil {
 				return nil, err
 			}
 			return nil, s.SetKind(kind)
 		}},
-		"html":  {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return s.HTML(), nil }},
-		"close": {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return nil, s.Close() }},
-		"reset": {quick: true, run: func(context.Context, []jsx.Value) (any, error) { return nil, s.Reset() }},
-		"remove": {quick: true, run: func(context.Context, []jsx.Value) (any, error) {
+		"html":  {Quick: true, Run: func(context.Context, []jsx.Value) (any, error) { return s.HTML(), nil }},
+		"close": {Quick: true, Run: func(context.Context, []jsx.Value) (any, error) { return nil, s.Close() }},
+		"reset": {Quick: true, Run: func(context.Context, []jsx.Value) (any, error) { return nil, s.Reset() }},
+		"remove": {Quick: true, Run: func(context.Context, []jsx.Value) (any, error) {
 			err := s.Remove()
 			return nil, errors.Join(err, inner.Close())
 		}},
@@ -101,8 +101,8 @@ func (a *api) section(scope *jsx.Scope, d *iframe.Document, args []jsx.Value) (a
 }
 
 // options reads the DocumentOptions of api.d.mts.
-func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
-	return each(v, "document(element, options)", func(key string, value jsx.Value) (err error) {
+func (a *API) options(o *iframe.DocumentOptions, v jsx.Value) error {
+	return Each(v, "document(element, options)", func(key string, value jsx.Value) (err error) {
 		switch key {
 		case "label":
 			o.Label, err = jsx.String(value, 1000)
@@ -141,7 +141,7 @@ func (a *api) options(o *iframe.DocumentOptions, v jsx.Value) error {
 		case "onState":
 			o.OnState = func(s iframe.State) { _, _ = jsx.Invoke(value, string(s)) }
 		default:
-			err = errNoOption
+			err = ErrNoOption
 		}
 		return err
 	})
@@ -157,7 +157,7 @@ func theme(v jsx.Value) (t iframe.Theme, err error) {
 	if err != nil || jsx.Nullish(vars) {
 		return t, nil
 	}
-	entries, err := jsx.Call(must(jsx.Get(jsx.Global(), "Object")), "entries", vars)
+	entries, err := jsx.Call(Must(jsx.Get(jsx.Global(), "Object")), "entries", vars)
 	if err != nil {
 		return t, fmt.Errorf("theme.variables: %w", err)
 	}
@@ -171,11 +171,11 @@ func theme(v jsx.Value) (t iframe.Theme, err error) {
 		if err != nil {
 			return t, err
 		}
-		name, err := jsx.String(must(jsx.Index(pair, 0)), 200)
+		name, err := jsx.String(Must(jsx.Index(pair, 0)), 200)
 		if err != nil {
 			return t, fmt.Errorf("theme.variables: %w", err)
 		}
-		if t.Variables[name], err = jsx.String(must(jsx.Index(pair, 1)), maxThemeValue); err != nil {
+		if t.Variables[name], err = jsx.String(Must(jsx.Index(pair, 1)), maxThemeValue); err != nil {
 			return t, fmt.Errorf("theme.variables[%q]: %w", name, err)
 		}
 	}

@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-package main
+package page
 
 import (
 	"bytes"
@@ -27,14 +27,14 @@ const (
 )
 
 // folders returns the ways to open a folder.
-func (a *api) folders() (jsx.Value, error) {
-	return a.object(a.scope, map[string]method{
-		"pick":       {run: a.pick},
-		"upload":     {run: a.upload},
-		"storage":    {run: a.storage},
-		"memory":     {run: a.memory},
-		"remembered": {run: a.remembered},
-		"restore":    {run: a.restore},
+func (a *API) folders() (jsx.Value, error) {
+	return a.Object(a.scope, map[string]Method{
+		"pick":       {Run: a.pick},
+		"upload":     {Run: a.upload},
+		"storage":    {Run: a.storage},
+		"memory":     {Run: a.memory},
+		"remembered": {Run: a.remembered},
+		"restore":    {Run: a.restore},
 	})
 }
 
@@ -53,9 +53,9 @@ func openOptions(args []jsx.Value, i int, what, allowed string) (opening, error)
 	if i >= len(args) || jsx.Nullish(args[i]) {
 		return o, nil
 	}
-	return o, each(args[i], what, func(key string, value jsx.Value) (err error) {
+	return o, Each(args[i], what, func(key string, value jsx.Value) (err error) {
 		if !slices.Contains(strings.Fields(allowed), key) {
-			return errNoOption
+			return ErrNoOption
 		}
 		switch key {
 		case "undo":
@@ -90,33 +90,33 @@ func openOptions(args []jsx.Value, i int, what, allowed string) (opening, error)
 	})
 }
 
-func (a *api) pick(ctx context.Context, args []jsx.Value) (any, error) {
+func (a *API) pick(ctx context.Context, args []jsx.Value) (any, error) {
 	o, err := openOptions(args, 0, "folder.pick(options)", "undo write id startIn remember files")
 	if err != nil {
 		return nil, err
 	}
 	f, err := fsaccess.Pick(ctx, o.mode, o.pick)
 	if err != nil {
-		return nil, named(err)
+		return nil, Named(err)
 	}
 	return a.folder(ctx, f.Name(), f, f, o)
 }
 
 // upload returns a copy of an uploaded folder that can be changed. The copy's changes are in memory.
-func (a *api) upload(ctx context.Context, args []jsx.Value) (any, error) {
+func (a *API) upload(ctx context.Context, args []jsx.Value) (any, error) {
 	o, err := openOptions(args, 0, "folder.upload(options)", "undo")
 	if err != nil {
 		return nil, err
 	}
 	f, err := fsaccess.Upload(ctx)
 	if err != nil {
-		return nil, named(err)
+		return nil, Named(err)
 	}
 	return a.folder(ctx, f.Name(), fsaccess.NewOverlay(f, fsaccess.NewMemory(fsaccess.MemoryOptions{})), f, o)
 }
 
-func (a *api) storage(ctx context.Context, args []jsx.Value) (any, error) {
-	name, err := text(args, 0, "folder.storage(name): name")
+func (a *API) storage(ctx context.Context, args []jsx.Value) (any, error) {
+	name, err := Text(args, 0, "folder.storage(name): name")
 	if err != nil {
 		return nil, err
 	}
@@ -129,12 +129,12 @@ func (a *api) storage(ctx context.Context, args []jsx.Value) (any, error) {
 	}
 	f, err := fsaccess.OPFS(ctx, name)
 	if err != nil {
-		return nil, named(err)
+		return nil, Named(err)
 	}
 	return a.folder(ctx, f.Name(), f, f, o)
 }
 
-func (a *api) memory(ctx context.Context, args []jsx.Value) (any, error) {
+func (a *API) memory(ctx context.Context, args []jsx.Value) (any, error) {
 	o, err := openOptions(args, 0, "folder.memory(options)", "undo maxBytes")
 	if err != nil {
 		return nil, err
@@ -143,10 +143,10 @@ func (a *api) memory(ctx context.Context, args []jsx.Value) (any, error) {
 	return a.folder(ctx, "", f, f, o)
 }
 
-func (a *api) remembered(ctx context.Context, _ []jsx.Value) (any, error) {
+func (a *API) remembered(ctx context.Context, _ []jsx.Value) (any, error) {
 	list, err := fsaccess.Remembered(ctx)
 	if err != nil {
-		return nil, named(err)
+		return nil, Named(err)
 	}
 	out := make([]any, len(list))
 	for i, r := range list {
@@ -155,8 +155,8 @@ func (a *api) remembered(ctx context.Context, _ []jsx.Value) (any, error) {
 	return out, nil
 }
 
-func (a *api) restore(ctx context.Context, args []jsx.Value) (any, error) {
-	name, err := text(args, 0, "folder.restore(name): name")
+func (a *API) restore(ctx context.Context, args []jsx.Value) (any, error) {
+	name, err := Text(args, 0, "folder.restore(name): name")
 	if err != nil {
 		return nil, err
 	}
@@ -166,20 +166,20 @@ func (a *api) restore(ctx context.Context, args []jsx.Value) (any, error) {
 	}
 	f, err := fsaccess.Restore(ctx, name)
 	if err != nil {
-		return nil, named(err)
+		return nil, Named(err)
 	}
 	return a.folder(ctx, f.Name(), f, f, o)
 }
 
 // folder returns the object for an open folder. Its files are those of fsys, and source has the permissions.
-func (a *api) folder(ctx context.Context, name string, fsys fsaccess.FS, source *fsaccess.Folder, o opening) (any, error) {
+func (a *API) folder(ctx context.Context, name string, fsys fsaccess.FS, source *fsaccess.Folder, o opening) (any, error) {
 	var journal *fsaccess.Journal
 	if !o.off {
 		steps := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 		if o.undo != "" {
 			var err error
 			if steps, err = fsaccess.OPFS(ctx, undoRoot+"/"+o.undo); err != nil {
-				return nil, errors.Join(named(err), source.Close())
+				return nil, errors.Join(Named(err), source.Close())
 			}
 		}
 		journal = fsaccess.NewJournal(fsys, steps, fsaccess.JournalOptions{})
@@ -190,29 +190,59 @@ func (a *api) folder(ctx context.Context, name string, fsys fsaccess.FS, source 
 		return nil, errors.Join(err, source.Close())
 	}
 	methods := files(fsys)
-	methods["requestWrite"] = method{run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, source.RequestWrite(ctx) }}
-	methods["remember"] = method{run: func(ctx context.Context, args []jsx.Value) (any, error) {
-		as, err := text(args, 0, "remember(name): name")
+	methods["requestWrite"] = Method{Run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, source.RequestWrite(ctx) }}
+	methods["remember"] = Method{Run: func(ctx context.Context, args []jsx.Value) (any, error) {
+		as, err := Text(args, 0, "remember(name): name")
 		if err != nil {
 			return nil, err
 		}
 		return source.RememberAs(ctx, as)
 	}}
-	methods["close"] = method{run: func(context.Context, []jsx.Value) (any, error) {
+	var object jsx.Value
+	methods["close"] = Method{Run: func(context.Context, []jsx.Value) (any, error) {
+		a.forget(object)
 		err := source.Close()
 		return nil, errors.Join(err, scope.Close())
 	}}
 	if journal != nil {
 		a.steps(methods, scope, journal)
 	}
-	object, err := a.object(scope, telling(methods))
+	object, err = a.Object(scope, telling(methods))
 	if err == nil {
 		err = jsx.Set(object, "name", name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, scope.Close(), source.Close())
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open = append(a.open, openFolder{object, fsys, name})
 	return object, nil
+}
+
+// openFolder is a folder that the page has, with its object.
+type openFolder struct {
+	object jsx.Value
+	fsys   fsaccess.FS
+	name   string
+}
+
+// Folder returns the files and the name of an open folder by its object. The files are those of its journal, if it has one.
+func (a *API) Folder(object jsx.Value) (files fsaccess.FS, name string, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.open, func(f openFolder) bool { return f.object.Equal(object) })
+	if i < 0 {
+		return nil, "", errors.New("must be an open folder of the same program, such as that of folder.pick()")
+	}
+	return a.open[i].fsys, a.open[i].name, nil
+}
+
+// forget removes a folder that is closed.
+func (a *API) forget(object jsx.Value) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.open = slices.DeleteFunc(a.open, func(f openFolder) bool { return f.object.Equal(object) })
 }
 
 // path returns an argument that names a file or a folder, or other if the page left it out.
@@ -231,10 +261,10 @@ func path(args []jsx.Value, i int, what, other string) (string, error) {
 }
 
 // files are the methods of a folder for its files, whose changes pass the journal if there is one.
-func files(fsys fsaccess.FS) map[string]method {
+func files(fsys fsaccess.FS) map[string]Method {
 	in := func(ctx context.Context) *fsaccess.Folder { return fsaccess.WithContext(ctx, fsys) }
-	return map[string]method{
-		"list": {run: func(ctx context.Context, args []jsx.Value) (any, error) {
+	return map[string]Method{
+		"list": {Run: func(ctx context.Context, args []jsx.Value) (any, error) {
 			dir, err := path(args, 0, "list(path): path", ".")
 			if err != nil {
 				return nil, err
@@ -246,14 +276,14 @@ func files(fsys fsaccess.FS) map[string]method {
 			}
 			return out, err
 		}},
-		"read": {run: func(ctx context.Context, args []jsx.Value) (any, error) {
+		"read": {Run: func(ctx context.Context, args []jsx.Value) (any, error) {
 			name, err := path(args, 0, "read(path): path", "")
 			if err != nil {
 				return nil, err
 			}
 			return in(ctx).ReadFile(name)
 		}},
-		"text": {run: func(ctx context.Context, args []jsx.Value) (any, error) {
+		"text": {Run: func(ctx context.Context, args []jsx.Value) (any, error) {
 			name, err := path(args, 0, "text(path): path", "")
 			if err != nil {
 				return nil, err
@@ -264,7 +294,7 @@ func files(fsys fsaccess.FS) map[string]method {
 			}
 			return string(data), err
 		}},
-		"version": {run: func(ctx context.Context, args []jsx.Value) (any, error) {
+		"version": {Run: func(ctx context.Context, args []jsx.Value) (any, error) {
 			name, err := path(args, 0, "version(path): path", "")
 			if err != nil {
 				return nil, err
@@ -272,21 +302,21 @@ func files(fsys fsaccess.FS) map[string]method {
 			v, err := in(ctx).Version(name)
 			return string(v), err
 		}},
-		"write": {run: func(ctx context.Context, args []jsx.Value) (any, error) { return write(in(ctx), args) }},
-		"mkdir": {run: func(ctx context.Context, args []jsx.Value) (any, error) {
+		"write": {Run: func(ctx context.Context, args []jsx.Value) (any, error) { return write(in(ctx), args) }},
+		"mkdir": {Run: func(ctx context.Context, args []jsx.Value) (any, error) {
 			name, err := path(args, 0, "mkdir(path): path", "")
 			if err != nil {
 				return nil, err
 			}
 			return nil, in(ctx).MkdirAll(name, 0o755)
 		}},
-		"remove": {run: func(ctx context.Context, args []jsx.Value) (any, error) {
+		"remove": {Run: func(ctx context.Context, args []jsx.Value) (any, error) {
 			name, err := path(args, 0, "remove(path): path", "")
 			all := false
 			if err == nil && len(args) > 1 && !jsx.Nullish(args[1]) {
-				err = each(args[1], "remove(path, options)", func(key string, value jsx.Value) (err error) {
+				err = Each(args[1], "remove(path, options)", func(key string, value jsx.Value) (err error) {
 					if key != "recursive" {
-						return errNoOption
+						return ErrNoOption
 					}
 					all, err = jsx.Bool(value)
 					return err
@@ -303,7 +333,7 @@ func files(fsys fsaccess.FS) map[string]method {
 			}
 			return nil, in(ctx).Remove(name)
 		}},
-		"rename": {run: func(ctx context.Context, args []jsx.Value) (any, error) {
+		"rename": {Run: func(ctx context.Context, args []jsx.Value) (any, error) {
 			from, err := path(args, 0, "rename(from, to): from", "")
 			to, err2 := path(args, 1, "rename(from, to): to", "")
 			if err = errors.Join(err, err2); err != nil {
@@ -311,8 +341,8 @@ func files(fsys fsaccess.FS) map[string]method {
 			}
 			return nil, in(ctx).Rename(from, to)
 		}},
-		"search": {run: func(ctx context.Context, args []jsx.Value) (any, error) { return search(ctx, fsys, args) }},
-		"zip": {run: func(ctx context.Context, args []jsx.Value) (any, error) {
+		"search": {Run: func(ctx context.Context, args []jsx.Value) (any, error) { return search(ctx, fsys, args) }},
+		"zip": {Run: func(ctx context.Context, args []jsx.Value) (any, error) {
 			dir, err := path(args, 0, "zip(path): path", ".")
 			if err != nil {
 				return nil, err
@@ -348,9 +378,9 @@ func write(f *fsaccess.Folder, args []jsx.Value) (any, error) {
 	}
 	want := fsaccess.AnyVersion
 	if len(args) > 2 && !jsx.Nullish(args[2]) {
-		err := each(args[2], "write(path, data, options)", func(key string, value jsx.Value) error {
+		err := Each(args[2], "write(path, data, options)", func(key string, value jsx.Value) error {
 			if key != "version" {
-				return errNoOption
+				return ErrNoOption
 			}
 			v, err := jsx.String(value, 200)
 			if err == nil && v == "" {
@@ -369,7 +399,7 @@ func write(f *fsaccess.Folder, args []jsx.Value) (any, error) {
 
 // search implements search(pattern, options).
 func search(ctx context.Context, fsys fsaccess.FS, args []jsx.Value) (any, error) {
-	pattern, err := text(args, 0, "search(pattern): pattern")
+	pattern, err := Text(args, 0, "search(pattern): pattern")
 	if err != nil {
 		return nil, err
 	}
@@ -379,7 +409,7 @@ func search(ctx context.Context, fsys fsaccess.FS, args []jsx.Value) (any, error
 	}
 	dir, most := ".", maxHits
 	if len(args) > 1 && !jsx.Nullish(args[1]) {
-		err := each(args[1], "search(pattern, options)", func(key string, value jsx.Value) (err error) {
+		err := Each(args[1], "search(pattern, options)", func(key string, value jsx.Value) (err error) {
 			switch key {
 			case "path":
 				dir, err = jsx.String(value, maxName)
@@ -388,7 +418,7 @@ func search(ctx context.Context, fsys fsaccess.FS, args []jsx.Value) (any, error
 					err = errors.New("must be a number above 0")
 				}
 			default:
-				err = errNoOption
+				err = ErrNoOption
 			}
 			return err
 		})
@@ -407,7 +437,7 @@ func search(ctx context.Context, fsys fsaccess.FS, args []jsx.Value) (any, error
 }
 
 // steps adds the methods for the history of a folder.
-func (a *api) steps(methods map[string]method, scope *jsx.Scope, j *fsaccess.Journal) {
+func (a *API) steps(methods map[string]Method, scope *jsx.Scope, j *fsaccess.Journal) {
 	id := func(args []jsx.Value, what string) (int64, error) {
 		if len(args) == 0 {
 			return 0, fmt.Errorf("%s is missing", what)
@@ -418,7 +448,7 @@ func (a *api) steps(methods map[string]method, scope *jsx.Scope, j *fsaccess.Jou
 		}
 		return int64(n), nil
 	}
-	methods["history"] = method{run: func(ctx context.Context, _ []jsx.Value) (any, error) {
+	methods["history"] = Method{Run: func(ctx context.Context, _ []jsx.Value) (any, error) {
 		list, err := j.History(ctx)
 		out := make([]any, len(list))
 		for i, c := range list {
@@ -430,24 +460,24 @@ func (a *api) steps(methods map[string]method, scope *jsx.Scope, j *fsaccess.Jou
 		}
 		return out, err
 	}}
-	methods["undo"] = method{run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, j.Undo(ctx) }}
-	methods["redo"] = method{run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, j.Redo(ctx) }}
-	methods["revert"] = method{run: func(ctx context.Context, args []jsx.Value) (any, error) {
+	methods["undo"] = Method{Run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, j.Undo(ctx) }}
+	methods["redo"] = Method{Run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, j.Redo(ctx) }}
+	methods["revert"] = Method{Run: func(ctx context.Context, args []jsx.Value) (any, error) {
 		n, err := id(args, "revert(id): id")
 		if err != nil {
 			return nil, err
 		}
 		return nil, j.Revert(ctx, n)
 	}}
-	methods["diff"] = method{run: func(ctx context.Context, args []jsx.Value) (any, error) {
+	methods["diff"] = Method{Run: func(ctx context.Context, args []jsx.Value) (any, error) {
 		n, err := id(args, "diff(id): id")
 		if err != nil {
 			return nil, err
 		}
 		return j.Diff(ctx, n)
 	}}
-	methods["group"] = method{run: func(ctx context.Context, args []jsx.Value) (any, error) {
-		label, err := text(args, 0, "group(label, change): label")
+	methods["group"] = Method{Run: func(ctx context.Context, args []jsx.Value) (any, error) {
+		label, err := Text(args, 0, "group(label, change): label")
 		if err != nil {
 			return nil, err
 		}
@@ -466,7 +496,7 @@ func (a *api) steps(methods map[string]method, scope *jsx.Scope, j *fsaccess.Jou
 			}
 			defer calls.Wait()  // a change that ends after the step would not belong to it
 			defer inner.Close() // no call begins any more
-			object, err := a.object(inner, methods)
+			object, err := a.Object(inner, methods)
 			if err != nil {
 				return err
 			}
@@ -480,11 +510,11 @@ func (a *api) steps(methods map[string]method, scope *jsx.Scope, j *fsaccess.Jou
 }
 
 // telling returns methods whose errors have the names that the page tells apart.
-func telling(methods map[string]method) map[string]method {
+func telling(methods map[string]Method) map[string]Method {
 	for key, m := range methods {
-		methods[key] = method{run: func(ctx context.Context, args []jsx.Value) (any, error) {
-			v, err := m.run(ctx, args)
-			return v, named(err)
+		methods[key] = Method{Run: func(ctx context.Context, args []jsx.Value) (any, error) {
+			v, err := m.Run(ctx, args)
+			return v, Named(err)
 		}}
 	}
 	return methods
@@ -514,8 +544,8 @@ var names = []struct {
 	{fs.ErrExist, "InvalidModificationError"},
 }
 
-// named returns an error with the name that api.d.mts gives for its reason.
-func named(err error) error {
+// Named returns an error with the name that api.d.mts gives for its reason.
+func Named(err error) error {
 	for _, n := range names {
 		if errors.Is(err, n.err) {
 			return &jsx.Error{Name: n.name, Message: err.Error()}

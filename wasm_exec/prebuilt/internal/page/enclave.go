@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-package main
+package page
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // run implements run(code, options). It uses a pool of the strictest level and without tools.
 // The first call makes the pool, which is never closed.
-func (a *api) run(ctx context.Context, args []jsx.Value) (any, error) {
+func (a *API) run(ctx context.Context, args []jsx.Value) (any, error) {
 	a.mu.Lock()
 	if a.pool == nil {
 		var err error
@@ -29,7 +29,7 @@ func (a *api) run(ctx context.Context, args []jsx.Value) (any, error) {
 }
 
 // enclave implements enclave(options). It returns an object with run and close.
-func (a *api) enclave(ctx context.Context, args []jsx.Value) (any, error) {
+func (a *API) enclave(ctx context.Context, args []jsx.Value) (any, error) {
 	var opts iframe.PoolOptions
 	if len(args) > 0 && !jsx.Nullish(args[0]) {
 		if err := enclaveOptions(&opts, args[0]); err != nil {
@@ -44,9 +44,9 @@ func (a *api) enclave(ctx context.Context, args []jsx.Value) (any, error) {
 	if err != nil {
 		return nil, errors.Join(err, pool.Close())
 	}
-	return a.object(scope, map[string]method{
-		"run": {run: func(ctx context.Context, args []jsx.Value) (any, error) { return a.runIn(ctx, pool, args) }},
-		"close": {run: func(context.Context, []jsx.Value) (any, error) {
+	return a.Object(scope, map[string]Method{
+		"run": {Run: func(ctx context.Context, args []jsx.Value) (any, error) { return a.runIn(ctx, pool, args) }},
+		"close": {Run: func(context.Context, []jsx.Value) (any, error) {
 			err := pool.Close()
 			return nil, errors.Join(err, scope.Close())
 		}},
@@ -55,7 +55,7 @@ func (a *api) enclave(ctx context.Context, args []jsx.Value) (any, error) {
 
 // enclaveOptions reads the EnclaveOptions of api.d.mts.
 func enclaveOptions(o *iframe.PoolOptions, v jsx.Value) error {
-	return each(v, "enclave(options)", func(key string, value jsx.Value) (err error) {
+	return Each(v, "enclave(options)", func(key string, value jsx.Value) (err error) {
 		switch key {
 		case "level":
 			var name string
@@ -63,9 +63,9 @@ func enclaveOptions(o *iframe.PoolOptions, v jsx.Value) error {
 				o.Level, err = protocol.ParseLevel(name)
 			}
 		case "time":
-			o.Limits.Time, err = milliseconds(value)
+			o.Limits.Time, err = Milliseconds(value)
 		case "toolTime":
-			o.Limits.ToolTime, err = milliseconds(value)
+			o.Limits.ToolTime, err = Milliseconds(value)
 		case "max":
 			o.Max, err = jsx.Int(value)
 		case "warm":
@@ -77,13 +77,14 @@ func enclaveOptions(o *iframe.PoolOptions, v jsx.Value) error {
 		case "tools":
 			o.Tools, err = tools(value)
 		default:
-			err = errNoOption
+			err = ErrNoOption
 		}
 		return err
 	})
 }
 
-func milliseconds(v jsx.Value) (time.Duration, error) {
+// Milliseconds returns a time that the page gives in milliseconds.
+func Milliseconds(v jsx.Value) (time.Duration, error) {
 	ms, err := jsx.Finite(v)
 	if err == nil && ms <= 0 {
 		err = errors.New("must be a number of milliseconds above 0")
@@ -95,15 +96,15 @@ func milliseconds(v jsx.Value) (time.Duration, error) {
 // arguments, and the function run.
 func tools(v jsx.Value) (*protocol.Toolset, error) {
 	var list []protocol.Tool
-	err := each(v, "", func(name string, value jsx.Value) error {
+	err := Each(v, "", func(name string, value jsx.Value) error {
 		t := protocol.Tool{ID: name}
 		var run jsx.Value
-		err := each(value, "", func(key string, value jsx.Value) (err error) {
+		err := Each(value, "", func(key string, value jsx.Value) (err error) {
 			switch key {
 			case "description":
 				t.Description, err = jsx.String(value, 4096)
 			case "parameters":
-				t.Parameters, err = stringify(value)
+				t.Parameters, err = Stringify(value)
 			case "server":
 				t.Server, err = jsx.String(value, 128)
 			case "run":
@@ -112,7 +113,7 @@ func tools(v jsx.Value) (*protocol.Toolset, error) {
 					err = errors.New("must be a function")
 				}
 			default:
-				err = errNoOption
+				err = ErrNoOption
 			}
 			return err
 		})
@@ -132,7 +133,7 @@ func tools(v jsx.Value) (*protocol.Toolset, error) {
 // execute calls a tool of the page and waits for its result. If the tool throws, the sandboxed
 // code gets the message. The page must not put secrets into it.
 func execute(ctx context.Context, run jsx.Value, args any) (any, error) {
-	value, err := toPage(args)
+	value, err := ToPage(args)
 	if err != nil {
 		return nil, err
 	}
@@ -149,13 +150,13 @@ func execute(ctx context.Context, run jsx.Value, args any) (any, error) {
 		}
 		return nil, err
 	}
-	return fromPage(p)
+	return FromPage(p)
 }
 
 // runIn implements run(code, options) in a pool. A failure of the code is a result with an
 // error. The promise is rejected only if the run could not begin.
-func (a *api) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Value) (any, error) {
-	code, err := text(args, 0, "run(code): code")
+func (a *API) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Value) (any, error) {
+	code, err := Text(args, 0, "run(code): code")
 	if err != nil {
 		return nil, err
 	}
@@ -185,19 +186,19 @@ func (a *api) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Va
 
 // runOptions reads the RunOptions of api.d.mts.
 func runOptions(o *iframe.RunOptions, signal *jsx.Value, v jsx.Value) error {
-	return each(v, "run(code, options)", func(key string, value jsx.Value) (err error) {
+	return Each(v, "run(code, options)", func(key string, value jsx.Value) (err error) {
 		switch key {
 		case "args":
-			o.Args, err = fromPage(value)
+			o.Args, err = FromPage(value)
 		case "context":
 			o.Context = map[string]any{}
-			err = each(value, "", func(name string, value jsx.Value) error {
-				x, err := fromPage(value)
+			err = Each(value, "", func(name string, value jsx.Value) error {
+				x, err := FromPage(value)
 				o.Context[name] = x
 				return err
 			})
 		case "time":
-			o.Limits.Time, err = milliseconds(value)
+			o.Limits.Time, err = Milliseconds(value)
 		case "signal":
 			*signal = value
 			if !jsx.InstanceOf(value, "AbortSignal") {
@@ -210,7 +211,7 @@ func runOptions(o *iframe.RunOptions, signal *jsx.Value, v jsx.Value) error {
 				}
 			}
 		default:
-			err = errNoOption
+			err = ErrNoOption
 		}
 		return err
 	})
@@ -219,7 +220,7 @@ func runOptions(o *iframe.RunOptions, signal *jsx.Value, v jsx.Value) error {
 func consoleRow(row protocol.ConsoleRow) (jsx.Value, error) {
 	list := make([]any, len(row.Args))
 	for i, x := range row.Args {
-		v, err := toPage(x)
+		v, err := ToPage(x)
 		if err != nil {
 			return jsx.Value{}, err
 		}
@@ -230,7 +231,7 @@ func consoleRow(row protocol.ConsoleRow) (jsx.Value, error) {
 
 // result returns the RunResult of api.d.mts.
 func result(r *protocol.RunResult) (any, error) {
-	value, err := toPage(r.Value)
+	value, err := ToPage(r.Value)
 	if err != nil {
 		return nil, fmt.Errorf("the result: %w", err)
 	}

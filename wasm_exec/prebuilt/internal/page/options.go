@@ -1,6 +1,6 @@
 //go:build js && wasm
 
-package main
+package page
 
 import (
 	"errors"
@@ -9,14 +9,14 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 )
 
-// errNoOption is the error for an unknown key. Without it a misspelt onLink would leave links
+// ErrNoOption is the error for an unknown key. Without it a misspelt onLink would leave links
 // dead without any message.
-var errNoOption = errors.New("there is no such option")
+var ErrNoOption = errors.New("there is no such option")
 
-// each calls read with each property of an options object, except those that are undefined or
+// Each calls read with each property of an options object, except those that are undefined or
 // null. Its errors contain the option's name, after a prefix if one is given.
-func each(v jsx.Value, what string, read func(key string, value jsx.Value) error) error {
-	entries, err := jsx.Call(must(jsx.Get(jsx.Global(), "Object")), "entries", v)
+func Each(v jsx.Value, what string, read func(key string, value jsx.Value) error) error {
+	entries, err := jsx.Call(Must(jsx.Get(jsx.Global(), "Object")), "entries", v)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -29,7 +29,7 @@ func each(v jsx.Value, what string, read func(key string, value jsx.Value) error
 		if err != nil {
 			return err
 		}
-		key, err := jsx.String(must(jsx.Index(pair, 0)), 200)
+		key, err := jsx.String(Must(jsx.Index(pair, 0)), 200)
 		if err != nil {
 			return fmt.Errorf("%s: %w", what, err)
 		}
