@@ -167,8 +167,9 @@ soak: $(RUNNER) testwasm node_modules wasitools ## what is long: every test at i
 	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 10x $$p || exit 1; done; done
 
 .PHONY: dist
-dist: $(BIN)/wasm_exec ## build the npm package of the prebuilt bailey.wasm, its JavaScript API and types into dist/ (VERSION=0.2.0)
+dist: $(BIN)/wasm_exec ## build the npm package of the prebuilt bailey.wasm and agent.wasm, their JavaScript API and types into dist/ (VERSION=0.2.0)
 	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -name bailey -o build/prebuilt
+	$(BIN)/wasm_exec build ./wasm_exec/prebuilt/agent -name agent -o build/prebuilt
 	$(GO) run ./wasm_exec/npm -version "$(VERSION)" -o dist build/prebuilt
 	@echo "dist is the package: copy it beside a page, or pack it with \"npm pack ./dist\""
 

@@ -72,6 +72,7 @@ var rooms = map[string][]string{
 	"headers":                   {"internal/jsx", "protocol"},
 	"wasm_exec/templates":       {"protocol", "fsaccess", "iframe", "sandbox"},
 	"wasm_exec/prebuilt":        {"protocol", "fsaccess", "iframe", "internal/jsx"},
+	"wasm_exec/prebuilt/agent":  {"protocol", "fsaccess", "iframe", "internal/jsx", "sandbox", "wasm_exec/prebuilt"},
 	"examples":                  {"protocol", "fsaccess", "iframe", "worker", "sandbox", "headers"},
 }
 

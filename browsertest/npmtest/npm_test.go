@@ -53,6 +53,7 @@ func prepare(ctx context.Context, dir string) (err error) {
 	for _, args := range [][]string{
 		{"go", "build", "-o", tool, "./wasm_exec"},
 		{tool, "build", "-fast", "-name", "bailey", "-o", built, "./wasm_exec/prebuilt"},
+		{tool, "build", "-fast", "-name", "agent", "-o", built, "./wasm_exec/prebuilt/agent"},
 		{"go", "run", "./wasm_exec/npm", "-o", dist, built},
 	} {
 		if _, err := command(ctx, root, args...); err != nil {
@@ -241,9 +242,11 @@ func project(t *testing.T, name, dir string) string {
 	dir = filepath.Join(dir, name)
 	must(t, os.RemoveAll(dir))
 	must(t, os.CopyFS(dir, os.DirFS(filepath.Join("testdata/projects", name))))
-	text, err := os.ReadFile("testdata/projects/outcome.mjs")
-	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "outcome.mjs"), text, 0o644))
+	for _, shared := range []string{"outcome.mjs", "kit.mjs"} {
+		text, err := os.ReadFile(filepath.Join("testdata/projects", shared))
+		must(t, err)
+		must(t, os.WriteFile(filepath.Join(dir, shared), text, 0o644))
+	}
 	return dir
 }
 

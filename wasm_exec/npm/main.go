@@ -29,7 +29,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: npm [-o FOLDER] [-version X.Y.Z] BUILD")
 		os.Exit(2)
 	}
-	notices, err := notices("./wasm_exec/prebuilt")
+	notices, err := notices("./wasm_exec/prebuilt/agent") // it has all works that bailey.wasm has
 	if err == nil {
 		err = write(flag.Arg(0), *out, *version, notices)
 	}
@@ -40,7 +40,10 @@ func main() {
 }
 
 // copied are the files of the build folder that are taken as they are.
-var copied = []string{"api.mjs", "api.d.mts", "bailey.mjs", "element.mjs", "element.d.mts"}
+var copied = []string{"api.mjs", "api.d.mts", "bailey.mjs", "element.mjs", "element.d.mts", "program.mjs", "agent.mjs", "agent.d.mts", "session.mjs"}
+
+// programs are the programs of the build folder.
+var programs = []string{"bailey.wasm", "agent.wasm"}
 
 var semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$`)
 
@@ -68,12 +71,14 @@ func write(from, out, version string, notices []byte) error {
 	}
 	files["integrity.json"] = append(files["integrity.json"], '\n')
 	// For a server that sends compressed files. The package leaves them out. A fast build has none.
-	for _, ext := range compressed {
-		data, err := os.ReadFile(filepath.Join(from, paths["bailey.wasm"]) + ext)
-		if err == nil {
-			files["bailey.wasm"+ext] = data
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return err
+	for _, program := range programs {
+		for _, ext := range compressed {
+			data, err := os.ReadFile(filepath.Join(from, paths[program]) + ext)
+			if err == nil {
+				files[program+ext] = data
+			} else if !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
 		}
 	}
 	if err := claim(out, files); err != nil {
@@ -105,11 +110,11 @@ func contents(from string) (files map[string][]byte, paths map[string]string, er
 		return nil, nil, fmt.Errorf("%s/manifest.json: %w", from, err)
 	}
 	files, paths = map[string][]byte{}, map[string]string{}
-	for _, name := range []string{"bailey.wasm", "wasm_exec.js", "bailey.js"} {
+	for _, name := range append([]string{"wasm_exec.js", "bailey.js"}, programs...) {
 		path := m.Files[name].Path
 		paths[name] = path
 		if path == "" || path != filepath.Base(path) {
-			return nil, nil, fmt.Errorf("%s/manifest.json names no %s: build ./wasm_exec/prebuilt with -name bailey into it", from, name)
+			return nil, nil, fmt.Errorf("%s/manifest.json names no %s: build ./wasm_exec/prebuilt with -name bailey and ./wasm_exec/prebuilt/agent with -name agent into it", from, name)
 		}
 		if files[name], err = os.ReadFile(filepath.Join(from, path)); err != nil {
 			return nil, nil, err

@@ -27,9 +27,11 @@ func folder(t *testing.T, files map[string]string) string {
 // built returns the files of a folder as wasm_exec build writes them.
 func built() map[string]string {
 	files := map[string]string{
-		"manifest.json":      `{"version":1,"files":{"bailey.wasm":{"path":"bailey.00.wasm"},"wasm_exec.js":{"path":"wasm_exec.00.js"},"bailey.js":{"path":"bailey.00.js"}}}`,
+		"manifest.json":      `{"version":1,"files":{"bailey.wasm":{"path":"bailey.00.wasm"},"agent.wasm":{"path":"agent.00.wasm"},"wasm_exec.js":{"path":"wasm_exec.00.js"},"bailey.js":{"path":"bailey.00.js"}}}`,
 		"bailey.00.wasm":     "\x00asm",
 		"bailey.00.wasm.br":  "br",
+		"agent.00.wasm":      "\x00asm, too",
+		"agent.00.wasm.gz":   "gz",
 		"wasm_exec.00.js":    "globalThis.Go = class {}",
 		"bailey.00.js":       "await import(from); import(page)",
 		"bailey.unknown.txt": "not shipped",
@@ -83,7 +85,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	var sums map[string]string
-	if err := json.Unmarshal(read("integrity.json"), &sums); err != nil || len(sums) != len(copied)+6 {
+	if err := json.Unmarshal(read("integrity.json"), &sums); err != nil || len(sums) != len(copied)+8 {
 		t.Errorf("%d hashes, %v: %q", len(sums), err, slices.Sorted(maps.Keys(sums)))
 	}
 	for name, sum := range sums {
@@ -95,6 +97,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("bailey.js: %s", js)
 	}
 	read("bailey.wasm.br")
+	read("agent.wasm.gz")
 }
 
 func TestWriteRefuses(t *testing.T) {

@@ -60,7 +60,7 @@ func notices(program string) ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	b.WriteString("bailey.wasm, wasm_exec.js and the scripts beside them are made of these works:\n\n")
+	b.WriteString("bailey.wasm, agent.wasm, wasm_exec.js and the scripts beside them are made of these works:\n\n")
 	names := slices.Sorted(maps.Keys(texts))
 	for _, name := range names {
 		fmt.Fprintf(&b, "  %s\n", name)

@@ -1,0 +1,4 @@
+import { load } from './bailey/agent.mjs';
+import { kit } from './kit.mjs';
+
+kit(load);

@@ -1,0 +1,376 @@
+//go:build js && wasm
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/enclave"
+	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/shell"
+	"github.com/bailey-go/bailey/sandbox/web"
+	"github.com/bailey-go/bailey/wasm_exec/prebuilt/internal/page"
+)
+
+// maxPrompt bounds a system prompt, in UTF-16 units.
+const maxPrompt = 1 << 20
+
+// opener makes boxes.
+type opener struct{ api *page.API }
+
+// theBox is an open box.
+type theBox struct {
+	api   *page.API
+	scope *jsx.Scope
+	box   *sandbox.Box
+	model sandbox.Model
+	store sandbox.Store
+	code  *enclave.Runner // nil without code
+
+	mu       sync.Mutex
+	sessions map[string]*theSession // that are open
+}
+
+// boxOptions are the BoxOptions of agent.d.mts.
+type boxOptions struct {
+	model              sandbox.Model
+	o                  sandbox.Options
+	folder             bool
+	tools              map[string]jsx.Value
+	names              []string // of tools, in their order
+	none, code, sh, on bool     // none: without the standard tools; on: with web_fetch
+	relay, store       string
+}
+
+// open implements box(options).
+func (b opener) open(ctx context.Context, args []jsx.Value) (any, error) {
+	if len(args) == 0 || jsx.TypeOf(args[0]) != "object" {
+		return nil, errors.New("box(options): options are missing")
+	}
+	o, err := b.options(args[0])
+	if err != nil {
+		return nil, named(err)
+	}
+	t := &theBox{api: b.api, model: o.model, store: sandbox.MemoryStore(), sessions: map[string]*theSession{}}
+	if o.store != "" {
+		if t.store, err = sandbox.IndexedStore(ctx, o.store); err != nil {
+			return nil, named(err)
+		}
+	}
+	if o.o.Tools, err = b.toolset(t, o); err != nil {
+		return nil, named(err)
+	}
+	o.o.Sessions = t.store
+	if t.box, err = sandbox.New(o.o); err != nil {
+		return nil, named(fmt.Errorf("box(options): %w", err))
+	}
+	if t.scope, err = b.api.Scope().Child(); err != nil {
+		return nil, err
+	}
+	return b.api.Object(t.scope, naming(t.methods()))
+}
+
+func (b opener) options(v jsx.Value) (*boxOptions, error) {
+	o := &boxOptions{tools: map[string]jsx.Value{}, o: sandbox.Options{Policy: policy.AskBeforeChanges()}}
+	err := page.Each(v, "box(options)", func(key string, value jsx.Value) (err error) {
+		function := func() error {
+			if jsx.TypeOf(value) != "function" {
+				return errors.New("must be a function")
+			}
+			return nil
+		}
+		switch key {
+		case "model":
+			o.model, err = modelOf(value)
+		case "folder":
+			o.o.FS, _, err = b.api.Folder(value)
+			o.folder = true
+		case "policy":
+			var text string
+			if jsx.TypeOf(value) == "string" {
+				text, err = jsx.String(value, 1<<20)
+			} else {
+				text, err = page.Stringify(value)
+			}
+			if err == nil {
+				o.o.Policy, err = policy.Parse(text, policy.Options{})
+			}
+		case "ask":
+			o.o.Ask, err = asker{value}, function()
+		case "answer":
+			o.o.AnswerModel = func(ctx context.Context, list []sandbox.ModelQuestion) ([][]string, error) {
+				return answers(ctx, value, list)
+			}
+			err = function()
+		case "tools":
+			err = page.Each(value, "", func(name string, value jsx.Value) error {
+				o.names = append(o.names, name)
+				o.tools[name] = value
+				return nil
+			})
+		case "standard":
+			var on bool
+			on, err = jsx.Bool(value)
+			o.none = !on
+		case "code":
+			o.code, err = jsx.Bool(value)
+		case "shell":
+			o.sh, err = jsx.Bool(value)
+		case "web":
+			if o.on = true; jsx.TypeOf(value) == "boolean" {
+				o.on, err = jsx.Bool(value)
+				break
+			}
+			err = page.Each(value, "", func(key string, value jsx.Value) (err error) {
+				if key != "relay" {
+					return page.ErrNoOption
+				}
+				o.relay, err = jsx.String(value, 8<<10)
+				return err
+			})
+		case "store":
+			if o.store, err = jsx.String(value, 200); err == nil && strings.TrimSpace(o.store) == "" {
+				err = errors.New("must be a name")
+			}
+		case "systemPrompt":
+			o.o.SystemPrompt, err = jsx.String(value, maxPrompt)
+		case "remember":
+			o.o.Remember = func(ctx context.Context, r policy.Rule) error { return remember(ctx, value, r) }
+			err = function()
+		case "onProgress":
+			o.o.OnProgress = func(p sandbox.Progress) {
+				_, _ = jsx.Invoke(value, map[string]any{"session": p.Session, "toolCallId": p.Call, "text": p.Text})
+			}
+			err = function()
+		default:
+			err = page.ErrNoOption
+		}
+		return err
+	})
+	if err == nil && o.model == nil {
+		err = errors.New("box(options): model is missing")
+	}
+	return o, err
+}
+
+// remember hands a rule that the user wants to keep to the page.
+func remember(ctx context.Context, f jsx.Value, r policy.Rule) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	rule, err := parsed(string(text))
+	if err == nil {
+		rule, err = jsx.Invoke(f, rule)
+	}
+	if err == nil {
+		_, err = jsx.Await(ctx, rule)
+	}
+	return thrown(err)
+}
+
+// toolset returns the tools of a box.
+func (b opener) toolset(t *theBox, o *boxOptions) ([]sandbox.Tool, error) {
+	list := []sandbox.Tool{} // nil would be the standard tools
+	if !o.none {
+		list = sandbox.Standard()
+	}
+	if o.code {
+		t.code = enclave.New(o.o.Policy, iframe.EnclaveOptions{})
+		list = append(list, sandbox.CodeRun(t.code))
+	}
+	if o.sh {
+		list = append(list, shell.Bash(shell.Options{}))
+	}
+	if o.on {
+		broker, err := web.NewBroker(web.BrokerOptions{Relay: o.relay})
+		if err != nil {
+			return nil, fmt.Errorf("box(options): web: %w", err)
+		}
+		list = append(list, web.Fetch(broker))
+	}
+	for _, name := range o.names {
+		tool, err := b.tool(name, o.tools[name], o.folder)
+		if err != nil {
+			return nil, fmt.Errorf("box(options): tools: %s: %w", name, err)
+		}
+		list = append(list, tool)
+	}
+	return list, nil
+}
+
+func (t *theBox) methods() map[string]page.Method {
+	return map[string]page.Method{
+		"session":       {Run: t.session},
+		"sessions":      {Run: t.stored},
+		"removeSession": {Run: t.remove},
+		"importSession": {Run: func(ctx context.Context, args []jsx.Value) (any, error) {
+			text, err := page.Text(args, 0, "importSession(text): text")
+			if err != nil {
+				return nil, err
+			}
+			s, err := t.box.ImportSession(ctx, strings.NewReader(text))
+			if err != nil {
+				return nil, err
+			}
+			return t.adopt(s)
+		}},
+		"call":    {Run: t.call},
+		"explain": {Run: t.explain},
+		"tools": {Run: func(context.Context, []jsx.Value) (any, error) {
+			list := []any{}
+			for _, a := range t.box.Available() {
+				list = append(list, map[string]any{"name": a.Tool, "available": a.Here, "reason": a.Reason})
+			}
+			return list, nil
+		}},
+		"stop": {Run: func(_ context.Context, args []jsx.Value) (any, error) {
+			return nil, stopAll(t.box, args)
+		}},
+		"close": {Run: func(context.Context, []jsx.Value) (any, error) { return nil, t.close() }},
+	}
+}
+
+func stopAll(b *sandbox.Box, args []jsx.Value) error {
+	why, err := reason(args)
+	if err == nil {
+		b.Stop(why)
+	}
+	return err
+}
+
+// reason returns the reason of stop(why), which the errors of the calls contain.
+func reason(args []jsx.Value) (string, error) {
+	if len(args) == 0 || jsx.Nullish(args[0]) {
+		return "the user pressed stop", nil
+	}
+	return page.Text(args, 0, "stop(why): why")
+}
+
+// session implements session(id). Without an id it begins one.
+func (t *theBox) session(ctx context.Context, args []jsx.Value) (any, error) {
+	if len(args) == 0 || jsx.Nullish(args[0]) {
+		s, err := t.box.NewSession(ctx, sandbox.SessionOptions{})
+		if err != nil {
+			return nil, err
+		}
+		return t.adopt(s)
+	}
+	id, err := page.Text(args, 0, "session(id): id")
+	if err != nil {
+		return nil, err
+	}
+	s, err := t.box.OpenSession(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return t.adopt(s)
+}
+
+// stored implements sessions().
+func (t *theBox) stored(ctx context.Context, _ []jsx.Value) (any, error) {
+	list, err := t.box.Sessions(ctx)
+	out := make([]any, len(list))
+	for i, r := range list {
+		out[i] = record(r)
+	}
+	return out, err
+}
+
+func record(r sandbox.SessionRecord) map[string]any {
+	title, _ := r.Metadata["title"].(string)
+	return map[string]any{
+		"id": r.ID, "title": title, "model": r.Model, "parent": r.ParentID, "created": float64(r.CreatedAt.UnixMilli()), "updated": float64(r.UpdatedAt.UnixMilli()),
+		"archived": !r.ArchivedAt.IsZero(), "inputTokens": float64(r.InputTokens), "outputTokens": float64(r.OutputTokens), "money": r.Money,
+	}
+}
+
+// remove implements removeSession(id).
+func (t *theBox) remove(ctx context.Context, args []jsx.Value) (any, error) {
+	id, err := page.Text(args, 0, "removeSession(id): id")
+	if err != nil {
+		return nil, err
+	}
+	unlock, err := t.store.Lock(ctx, id) // an open session would store itself again
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	return nil, t.store.Delete(ctx, id)
+}
+
+// call implements call(tool, args): a call without a model, through every step.
+func (t *theBox) call(ctx context.Context, args []jsx.Value) (any, error) {
+	name, input, err := called(args, "call")
+	if err != nil {
+		return nil, err
+	}
+	res := t.box.Call(ctx, name, input)
+	if err := res.Err(); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(res.Data)
+	if err != nil {
+		return nil, err
+	}
+	return parsed(string(text))
+}
+
+func called(args []jsx.Value, what string) (name string, input any, err error) {
+	if name, err = page.Text(args, 0, what+"(tool, args): tool"); err != nil {
+		return "", nil, err
+	}
+	if len(args) > 1 {
+		if input, err = tree(args[1]); err != nil {
+			return "", nil, fmt.Errorf("%s(tool, args): args: %w", what, err)
+		}
+	}
+	if input == nil {
+		input = map[string]any{}
+	}
+	return name, input, nil
+}
+
+// explain implements explain(tool, args): the policy's decision about a call that is not made.
+func (t *theBox) explain(ctx context.Context, args []jsx.Value) (any, error) {
+	name, input, err := called(args, "explain")
+	if err != nil {
+		return nil, err
+	}
+	e, err := t.box.Explain(ctx, name, input)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"decision": string(e.Decision.Action), "reason": e.Decision.Reason, "text": e.String()}, nil
+}
+
+// close stops all runs and closes the sessions. What the page still holds is closed then.
+func (t *theBox) close() error {
+	t.box.Stop("the box is closed")
+	t.mu.Lock()
+	list := make([]*theSession, 0, len(t.sessions))
+	for _, s := range t.sessions {
+		list = append(list, s)
+	}
+	t.mu.Unlock()
+	for _, s := range list {
+		s.close()
+	}
+	var err error
+	if t.code != nil {
+		err = t.code.Close()
+	}
+	return errors.Join(err, t.scope.Close())
+}
+
+// errClosed is the error of what belongs to a closed box.
+var errClosed = protocol.Errorf(protocol.ErrSession, "box", "", "the box is closed")

@@ -1,0 +1,344 @@
+import type { Bailey, Folder, LoadOptions } from './api.mjs';
+
+export type { Bailey, Folder, LoadOptions };
+
+/** Starts Bailey with box() in this page, from agent.wasm beside agent.mjs. It has all that load() of api.mjs has. */
+export function load(options?: LoadOptions): Promise<BaileyAgent>;
+
+export interface BaileyAgent extends Bailey {
+  /**
+   * Opens a box: a folder, a policy and tools for a model. Rejects with an error that names the option if the policy, a tool or
+   * another option is wrong.
+   */
+  box(options: BoxOptions): Promise<Box>;
+}
+
+/**
+ * A model and the way to it. A policy must grant stream.send, and the page's Content-Security-Policy must list its host in
+ * connect-src. A page can't keep a key secret from its user.
+ */
+export interface ModelOptions {
+  /**
+   * openai is the Responses API, openai-chat the Chat Completions that most servers of local models have. browser is the browser's own
+   * model, and commands no model but rules for plain requests. These two take no further option.
+   */
+  provider: 'anthropic' | 'openai' | 'openai-chat' | 'gemini' | 'browser' | 'commands';
+  /** The provider's name of the model. */
+  name?: string;
+  /** API key. It is sent in a header alone, and is in no error. */
+  key?: string;
+  /** Address of the server up to its version, such as "http://localhost:11434/v1". Default: the provider's own. */
+  url?: string;
+  header?: Record<string, string>;
+  /** The most tokens of an answer. Default: the provider's, 8,192 for anthropic. */
+  maxTokens?: number;
+  /** The tokens that the model accepts. A longer conversation gets a summary. Default: by provider. */
+  context?: number;
+  effort?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+  thinkingTokens?: number;
+  /** The model takes no files. */
+  textOnly?: boolean;
+  temperature?: number;
+  /** auto, none, required, or the name of a tool. */
+  toolChoice?: string;
+  /** Further members of the body of each request. */
+  body?: Record<string, unknown>;
+  /** The url is on this machine, so that no content leaves it, and stream.send is not needed. */
+  onDevice?: boolean;
+}
+
+export interface BoxOptions {
+  model: ModelOptions;
+  /** An open folder of the same load(). Its steps are those of the box's undo. Default: none, and the tools for files are missing. */
+  folder?: Folder;
+  /**
+   * The policy as of docs/policy.md: an object, or its JSON. Default: the model may read the folder, is asked about before each change of
+   * it, and has no network and no code.
+   */
+  policy?: object | string;
+  /**
+   * Asks the user. It is called for one question at a time. Show title, the text of each effect whose inTitle is false, risk, destroys,
+   * untrusted, agent and diff, and accept an answer only while they are in view. Default: each question is refused. So is one for which
+   * ask throws, or returns another value. If it never settles, the call waits until stop(), and signal aborts.
+   */
+  ask?: (question: Question, call: { signal: AbortSignal }) => Reply | Answer | Promise<Reply | Answer>;
+  /** Answers the model's own questions, a list of texts for each. Default: the model's tool for questions fails. */
+  answer?: (questions: ModelQuestion[], call: { signal: AbortSignal }) => string[][] | Promise<string[][]>;
+  /** Tools of the page by name. */
+  tools?: Record<string, AgentTool>;
+  /** false: without the tools read, write, edit, glob, grep, delete, move, mkdir, diff, undo, todo, question, skill and task. Default true. */
+  standard?: boolean;
+  /** Adds the tool code_run: JavaScript in an enclave, with the policy's limits. It needs code.run. Default false. */
+  code?: boolean;
+  /** Adds the tool bash: a shell over the folder. It needs shell.run. Default false. */
+  shell?: boolean;
+  /** Adds the tool web_fetch, if it is set. It needs net.fetch. relay is an address of yours that fetches pages without CORS. */
+  web?: boolean | { relay?: string };
+  /** Name of the IndexedDB database for the sessions. They are not encrypted. Default: in memory until close(). */
+  store?: string;
+  systemPrompt?: string;
+  /** Stores a rule that the user wants to keep: the answers project and never. Add it to the policy's rules at the next start. */
+  remember?: (rule: object) => void | Promise<void>;
+  /** Called with the progress lines of running calls. */
+  onProgress?: (progress: { session: string; toolCallId: string; text: string }) => void;
+}
+
+export type Risk = 'low' | 'medium' | 'high' | 'critical';
+
+/** An effect of a call, such as {capability: 'fs.write', subject: 'notes/a.md'}. */
+export interface Effect {
+  /** fs.read, fs.write, net.fetch, shell.run, code.run, … */
+  capability: string;
+  /** A path, a host or a command. "" for a capability without one. */
+  subject?: string;
+  /** Of a path: read, write, create, remove, … Default: read for fs.read, write for fs.write. */
+  op?: string;
+  /** It covers all below the path. */
+  tree?: boolean;
+  /** Content is lost. The user is asked, unless a rule for exactly this tool allows it. */
+  destroys?: boolean;
+  /** A verb with its object for the question, such as "send a.pdf to the printer". */
+  words?: string;
+}
+
+/** A tool of the page. Its arguments come from the model: they match the schema, and are not trusted beyond it. */
+export interface AgentTool {
+  description?: string;
+  /** JSON Schema of the arguments, of type object. Default: no arguments are accepted. */
+  parameters?: object;
+  /**
+   * The effects of a call, for the policy. A function returns those of its arguments, and the same for the same ones. The policy
+   * decides about them before run is called. Without effects the call runs at once, unless a rule names the tool.
+   */
+  effects?: Effect[] | ((args: any, call: { signal: AbortSignal; session: string }) => Effect[] | Promise<Effect[]>);
+  /** The capabilities of all effects that the function may return. */
+  requires?: string[];
+  /** Returns for the question the content that the call would change, send or run. It returns the same for the same arguments. */
+  preview?: (args: any, call: { signal: AbortSignal; session: string }) => string | { title?: string; diff?: string } | Promise<string | { title?: string; diff?: string }>;
+  /** Time limit of run in milliseconds, at most 300,000. Default 10,000. */
+  time?: number;
+  /**
+   * Does the work in this page. The model gets its return value as JSON has it, or the message of its error. A text, or the member content
+   * of an object, is cut after 200 KiB, and the model can read the rest. Any other result of more fails with OUTPUT_TOO_LARGE. After the
+   * time limit, and after stop(), the result is ignored, and signal aborts.
+   */
+  run(args: any, call: ToolCall): unknown;
+}
+
+export interface ToolCall {
+  signal: AbortSignal;
+  /** Id of the session. */
+  session: string;
+  /** Adds a file to the result, which the model receives, too. */
+  addFile(file: AgentFile): Promise<void>;
+  /** The box's folder as far as the call's effects go. Another path rejects with SECURITY_VIOLATION. Missing without a folder. */
+  folder?: {
+    list(path: string): Promise<{ name: string; path: string; folder: boolean; size: number }[]>;
+    read(path: string): Promise<Uint8Array<ArrayBuffer>>;
+    text(path: string): Promise<string>;
+    write(path: string, data: string | Uint8Array): Promise<void>;
+    remove(path: string): Promise<void>;
+  };
+}
+
+/** A question of consent. Its texts have escapes for invisible characters, and the model may have chosen them: show them as text. */
+export interface Question {
+  /** The box's id of the call. */
+  call: string;
+  /** The model's id of the call, as in the chunks and the parts of messages. "" if no model asked for it. */
+  toolCallId: string;
+  tool: string;
+  /** One line, to be read after "May the assistant". */
+  title: string;
+  /** The tool's own text. Do not trust it if untrusted is set. */
+  description: string;
+  /** All effects of the call. */
+  effects: { text: string; risk: Risk; destroys: boolean; inTitle: boolean; needs: Need[] }[];
+  /** The call's arguments. */
+  input: unknown;
+  needs: Need[];
+  /** The highest risk of the effects. */
+  risk: Risk;
+  /** Content is lost. An answer for longer than once needs a pattern. */
+  destroys: boolean;
+  /** The tool, or the skill, is of a stranger. */
+  untrusted: boolean;
+  /** Why the user is asked. */
+  reason: string;
+  /** The content that would be written, removed, sent or run. */
+  diff: string;
+  /** diff is a unified diff of the box. Any other text may imitate one. */
+  unified: boolean;
+  session: string;
+  /** The subagent that makes the call, or "". */
+  agent: string;
+  /** The tool whose page makes the call, or "". */
+  app: string;
+  /** Suggested patterns for an answer, the narrowest first. */
+  patterns: string[];
+  /** The answers to offer. */
+  answers: Answer[];
+}
+
+export interface Need {
+  capability: string;
+  op: string;
+  subject: string;
+  tree: boolean;
+  destroys: boolean;
+}
+
+/** once: yes, to this call. session: until the session ends. project: from now on. reject: no. never: no, and no further question. */
+export type Answer = 'once' | 'session' | 'project' | 'reject' | 'never';
+
+export interface Reply {
+  answer: Answer;
+  /** Of session and project: a pattern such as one of patterns. Default: exactly the question's subject. */
+  pattern?: string;
+  /** Of reject: sent to the model. */
+  reason?: string;
+}
+
+export interface ModelQuestion {
+  question: string;
+  header: string;
+  options: { label: string; description: string }[];
+  multiSelect: boolean;
+}
+
+/**
+ * A file of a message or a result: an image, a PDF, a text. The limits are 3.75 MiB of an image, 8 MiB of another file, and 10 files and
+ * 12 MiB of a message.
+ */
+export type AgentFile = Blob | { name?: string; mediaType?: string; data: Uint8Array | Blob } | { filename?: string; mediaType?: string; url: string };
+
+/** A message of the user: a text, a text with files, or a UIMessage of AI SDK. */
+export type Message = string | { text?: string; files?: Iterable<AgentFile> } | { parts: readonly any[] };
+
+/**
+ * A box. The name of an error is that of a Folder's error, or a code of docs/errors, such as INVALID_PARAMS, CAPABILITY_DENIED or
+ * SESSION_ERROR.
+ */
+export interface Box {
+  /** Begins a session, or opens a stored one. Rejects with SESSION_ERROR if it is open elsewhere, NotFoundError if there is none. */
+  session(id?: string): Promise<Session>;
+  /** Returns the stored sessions, the last changed one first. */
+  sessions(): Promise<SessionInfo[]>;
+  /** Removes a session that is not open. */
+  removeSession(id: string): Promise<void>;
+  /** Reads what export() wrote, under a new id. Grants, summaries and reasoning of the file are left out. */
+  importSession(text: string): Promise<Session>;
+  /** Calls a tool without a model, through the same steps, and returns its output. */
+  call(tool: string, args?: object): Promise<unknown>;
+  /** Returns the policy's decision about a call, which is not made. */
+  explain(tool: string, args?: object): Promise<{ decision: 'allow' | 'ask' | 'deny'; reason: string; text: string }>;
+  /** Returns the tools, and why one can't be used here. */
+  tools(): Promise<{ name: string; available: boolean; reason: string }[]>;
+  /** Ends every running call. The model gets why. */
+  stop(why?: string): Promise<void>;
+  /** Ends all runs, and closes the sessions. */
+  close(): Promise<void>;
+}
+
+export interface SessionInfo {
+  id: string;
+  /** Of rename(), or "". */
+  title: string;
+  model: string;
+  /** The session that it is a fork of, or "". */
+  parent: string;
+  /** Milliseconds since 1970. */
+  created: number;
+  updated: number;
+  archived: boolean;
+  inputTokens: number;
+  outputTokens: number;
+  money: number;
+}
+
+export interface SendOptions {
+  /** Stops the answer, as stop() does. */
+  signal?: AbortSignal;
+  /** The major version of AI SDK whose chunks are made. Default 7. */
+  version?: 6 | 7;
+  /** Another model for this answer. */
+  model?: ModelOptions;
+  /** The most requests to the model. Default 50. */
+  steps?: number;
+  /** The most tokens of all requests. Default: no limit. */
+  tokens?: number;
+  /** Time limit in milliseconds. Default: none. */
+  time?: number;
+  /** The most tokens of one answer. */
+  maxTokens?: number;
+  /** Repetitions of a failed request. Default 4. */
+  retries?: number;
+  /** The most subagents. Default 32. */
+  agents?: number;
+  /** Milliseconds between two looks at the output of a running call, which then comes as a preliminary one. Default: never. */
+  progress?: number;
+}
+
+export interface Session {
+  readonly id: string;
+  /**
+   * Sends a message, and returns the answer as chunks. Nothing happens before the iteration begins. To leave the loop stops the answer.
+   * Without a message the model continues, for example after an error. Rejects with SESSION_ERROR while another answer is under way.
+   */
+  send(message?: Message, options?: SendOptions): AsyncGenerator<Chunk, void, undefined>;
+  /** Adds a message for the model to read before its next step. */
+  steer(message: Message): Promise<void>;
+  /** Stops the answer and its calls, also during a question. */
+  stop(why?: string): Promise<void>;
+  /** Ends one call. The answer goes on. */
+  stopCall(toolCallId: string): Promise<boolean>;
+  /** Returns the messages in the form of AI SDK's UIMessage, for useChat, too. */
+  messages(): Promise<UIMessage[]>;
+  /** Hides a message of the user and all after it. With files, the folder is restored to its state before, as a step that can be undone. */
+  rewind(message: string, options?: { files?: boolean }): Promise<void>;
+  /** Returns a new session with the messages up to one, or with all. */
+  fork(message?: string): Promise<Session>;
+  rename(title: string): Promise<void>;
+  /** Replaces the older messages by a summary, in requests only. Returns whether there was anything to replace. */
+  compact(): Promise<boolean>;
+  /** Forgets the answers of the user for this session. */
+  forget(): Promise<void>;
+  info(): Promise<SessionInfo>;
+  /** Returns the model's list of tasks. */
+  todos(): Promise<{ content: string; status: string; priority: string }[]>;
+  /** Returns the whole session as JSON. */
+  export(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A message in the form of AI SDK. */
+export interface UIMessage {
+  id: string;
+  role: 'system' | 'user' | 'assistant';
+  metadata?: any;
+  parts: any[];
+}
+
+/** A chunk of an answer: one of AI SDK's UI message stream. The types that begin with data- are Bailey's own. */
+export type Chunk =
+  | { type: 'start'; messageId?: string; messageMetadata?: unknown }
+  | { type: 'start-step' | 'finish-step' | 'reset-step' }
+  | { type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; id: string; providerMetadata?: any }
+  | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string; providerMetadata?: any }
+  | { type: 'tool-input-start'; toolCallId: string; toolName: string; dynamic?: boolean }
+  | { type: 'tool-input-delta'; toolCallId: string; inputTextDelta: string }
+  | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown; dynamic?: boolean; providerMetadata?: any }
+  | { type: 'tool-input-error'; toolCallId: string; toolName: string; input: unknown; errorText: string; dynamic?: boolean }
+  | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
+  | { type: 'tool-approval-response'; approvalId: string; approved: boolean; reason?: string }
+  | { type: 'tool-output-available'; toolCallId: string; output: unknown; preliminary?: boolean; dynamic?: boolean }
+  | { type: 'tool-output-error'; toolCallId: string; errorText: string; dynamic?: boolean }
+  | { type: 'tool-output-denied'; toolCallId: string }
+  | { type: 'file'; url: string; mediaType: string; providerMetadata?: any }
+  | { type: 'source-url'; sourceId: string; url: string; title?: string }
+  | { type: 'source-document'; sourceId: string; mediaType: string; title: string; filename?: string }
+  | { type: 'message-metadata'; messageMetadata: unknown }
+  | { type: 'finish'; finishReason?: string; messageMetadata?: unknown }
+  | { type: 'abort'; reason?: string }
+  | { type: 'error'; errorText: string }
+  | { type: `data-${string}`; id?: string; data: any; transient?: boolean };
