@@ -133,12 +133,18 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 	@# The types of the prebuilt API are found in a project of a user.
 	$(NODEBIN)/tsc --ignoreConfig --noEmit --strict --target es2022 --lib es2022,dom --module esnext --moduleResolution bundler wasm_exec/testdata/types/user.mts
 	$(NODEBIN)/tsc --ignoreConfig --noEmit --strict --target es2022 --lib es2022,dom --module nodenext --moduleResolution nodenext wasm_exec/testdata/types/user.mts
+	@# The types of the agent beside those of AI SDK, whose own declarations are not checked.
+	$(NODEBIN)/tsc --ignoreConfig --noEmit --strict --skipLibCheck --target es2023 --lib es2023,dom,dom.asynciterable --module esnext --moduleResolution bundler wasm_exec/testdata/types/agent.mts
+	$(NODEBIN)/tsc --ignoreConfig --noEmit --strict --skipLibCheck --target es2023 --lib es2023,dom,dom.asynciterable --module nodenext --moduleResolution nodenext wasm_exec/testdata/types/agent.mts
 	$(GO) test -count=1 . ./internal/jsx/blocklint
 	$(GO) run ./internal/houselint
 	$(BIN)/wasm_exec size -budgets examples/budgets.json build/examples
 	@# The size of a box without shell, providers and MCP.
 	$(BIN)/wasm_exec build ./sandbox/testdata/size -o build/sizes/box
 	$(BIN)/wasm_exec size -max 1900KB build/sizes/box
+	@# The box of the npm package, with shell, web and providers.
+	$(BIN)/wasm_exec build ./wasm_exec/prebuilt/agent -name agent -o build/sizes/agent
+	$(BIN)/wasm_exec size -max 3000KB build/sizes/agent
 	$(GO) build -modfile=internal/tools/go.mod -o $(BIN)/govulncheck golang.org/x/vuln/cmd/govulncheck
 	@echo "govulncheck:"; internal/tools/vulncheck.sh $(BIN)/govulncheck ./...
 

@@ -1,6 +1,7 @@
 package npmtest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
@@ -67,7 +69,9 @@ func rows(t *testing.T, p browser.Page, list []row) {
 	t.Helper()
 	for _, c := range list {
 		t.Run(c.name, func(t *testing.T) {
-			got, err := p.Eval(testContext(t), `(async () => { const {bailey, model, box, turns, all, types, text, of, failed} = globalThis.kit; `+c.script+` })().catch((e) => 'thrown: ' + e + ' ' + e?.stack)`)
+			ctx, cancel := context.WithTimeout(testContext(t), time.Minute) // ends only a row that has failed
+			defer cancel()
+			got, err := p.Eval(ctx, `(async () => { const {bailey, transport, model, box, turns, all, types, text, of, failed} = globalThis.kit; `+c.script+` })().catch((e) => 'thrown: ' + e + ' ' + e?.stack)`)
 			var have, want any // the members of an object have no order
 			if err == nil {
 				err = errors.Join(json.Unmarshal(got, &have), json.Unmarshal([]byte(c.want), &want))
@@ -268,17 +272,18 @@ func TestAgentSurvivesItsPage(t *testing.T) {
 		list = append(list, row{"an error at once: " + name, `const said = await failed(bailey.box(` + c[0] + `)); return said.includes(` + fmt.Sprintf("%q", c[1]) + `) && !said.includes('secret-key') ? true : said`, `true`})
 	}
 	for name, c := range map[string][2]string{
-		"a message that is none": {`s.send({txt: 'x'})`, `no such option`},
-		"a message with a trap":  {`s.send({get text() { throw new Error('trap'); }})`, `trap`},
-		"files that are none":    {`s.send({text: 'x', files: [{data: 'x'}]})`, `data`},
-		"a file with an address": {`s.send({parts: [{type: 'file', url: 'https://example.org/'}]})`, `data: or a blob:`},
-		"an empty file":          {`s.send({files: [{data: new Uint8Array()}]})`, `empty`},
-		"a wrong image":          {`s.send({files: [{mediaType: 'image/png', data: new Uint8Array([1, 2])}]})`, `image`},
-		"a signal that is none":  {`s.send('x', {signal: {}})`, `AbortSignal`},
-		"a version that is none": {`s.send('x', {version: 5})`, `6 or 7`},
-		"an option that is none": {`s.send('x', {abortSignal: 1})`, `no such option`},
-		"a rewind to nothing":    {`{next: () => s.rewind('nobody')}`, `nobody`},
-		"a call of nothing":      {`{next: () => b.call('nobody')}`, `nobody`},
+		"a message that is none":       {`s.send({txt: 'x'})`, `no such option`},
+		"a message with a trap":        {`s.send({get text() { throw new Error('trap'); }})`, `trap`},
+		"files that are none":          {`s.send({text: 'x', files: [{data: 'x'}]})`, `data`},
+		"a file with an address":       {`s.send({parts: [{type: 'file', url: 'https://example.org/'}]})`, `data: or a blob:`},
+		"an empty file":                {`s.send({files: [{data: new Uint8Array()}]})`, `empty`},
+		"a wrong image":                {`s.send({files: [{mediaType: 'image/png', data: new Uint8Array([1, 2])}]})`, `image`},
+		"a signal that is none":        {`s.send('x', {signal: {}})`, `AbortSignal`},
+		"a version that is none":       {`s.send('x', {version: 5})`, `6 or 7`},
+		"an option that is none":       {`s.send('x', {abortSignal: 1})`, `no such option`},
+		"a steering without a message": {`{next: () => s.steer()}`, `message is missing`},
+		"a rewind to nothing":          {`{next: () => s.rewind('nobody')}`, `nobody`},
+		"a call of nothing":            {`{next: () => b.call('nobody')}`, `nobody`},
 	} {
 		list = append(list, row{"an error of one call: " + name, `const b = await box({}), s = await b.session(); const said = await failed((async () => (await ` + c[0] + `).next())()); return said.includes(` + fmt.Sprintf("%q", c[1]) + `) && (await s.messages()).length === 0 ? true : said`, `true`})
 	}
@@ -286,4 +291,10 @@ func TestAgentSurvivesItsPage(t *testing.T) {
 	if t.Failed() {
 		t.Logf("console: %q", console())
 	}
+}
+
+// quote returns a text as a literal of JavaScript.
+func quote(s string) string {
+	text, _ := json.Marshal(s)
+	return string(text)
 }

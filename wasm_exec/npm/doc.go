@@ -1,6 +1,6 @@
 //go:build !js
 
-// Npm makes the npm package of the prebuilt program from a folder that `wasm_exec build` has written:
+// Npm makes the npm package of the prebuilt programs from a folder that `wasm_exec build` has written:
 //
 //	go run ./wasm_exec/npm -o dist build/prebuilt
 //

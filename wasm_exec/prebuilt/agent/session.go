@@ -68,7 +68,10 @@ func (o *theSession) methods() map[string]page.Method {
 		"send":     {Run: o.send},
 		"messages": {Run: o.messages},
 		"steer": {Run: func(ctx context.Context, args []jsx.Value) (any, error) {
-			text, files, _, err := message(args, "steer(message)")
+			text, files, none, err := message(args, "steer(message)")
+			if err == nil && none {
+				err = errors.New("steer(message): message is missing")
+			}
 			if err != nil {
 				return nil, err
 			}

@@ -342,3 +342,30 @@ export type Chunk =
   | { type: 'abort'; reason?: string }
   | { type: 'error'; errorText: string }
   | { type: `data-${string}`; id?: string; data: any; transient?: boolean };
+
+export interface TransportOptions {
+  /** The major version of the page's AI SDK. Default 7. */
+  version?: 6 | 7;
+  /** Whether an edited message and a regenerated answer also restore the folder to its state before. Default false. */
+  rewindFiles?: boolean;
+  /** Options of each answer. */
+  send?: Omit<SendOptions, 'signal' | 'version'>;
+}
+
+/**
+ * Returns a ChatTransport for useChat and Chat of AI SDK: all chats of it use one session, or, with a box, a chat uses the session with
+ * its id, or a new one. The session has the conversation: only the last message of the page is sent, and messages that the page has
+ * removed stay. Give useChat the messages of session.messages(). An edited message, and an answer that is regenerated, rewind the
+ * session first. Questions go to the option ask of the box, with toolCallId. The stream has the question and the answer as
+ * tool-approval-request and tool-approval-response, to show, and addToolApprovalResponse() answers nothing.
+ */
+export function transport(target: Box | Session, options?: TransportOptions): Transport;
+
+export interface Transport {
+  readonly resumeStreamIsReplay: true;
+  sendMessages(request: { trigger: 'submit-message' | 'regenerate-message'; chatId: string; messageId: string | undefined; messages: any[]; abortSignal: AbortSignal | undefined }): Promise<ReadableStream<any>>;
+  /** Returns the chunks of the running answer from its beginning, or null if none runs. The signal ends the stream, and not the answer. */
+  reconnectToStream(request: { chatId: string; abortSignal?: AbortSignal }): Promise<ReadableStream<any> | null>;
+  /** Returns the session of a chat, for stop(), steer() and the like. */
+  session(chatId: string): Promise<Session>;
+}

@@ -5,6 +5,8 @@ import { assets } from './agent-assets.mjs';
 import { start, guarded, unguarded } from './program.mjs';
 import { begin, fileOf, messageOf, starters } from './session.mjs';
 
+export { transport } from './transport.mjs';
+
 /** @type {typeof import('./agent.d.mts').load} */
 export const load = async (options = {}) => {
   const program = await start(assets(), options);

@@ -1,4 +1,4 @@
-import { load } from './bailey/agent.mjs';
+import { load, transport } from './bailey/agent.mjs';
 import { kit } from './kit.mjs';
 
-kit(load);
+kit(load, transport);

@@ -1,0 +1,43 @@
+// A user's file with a box, and with both versions of AI SDK. Each line after a @ts-expect-error must be an error.
+import type { ChatTransport as ChatTransport6, UIMessage as UIMessage6 } from 'ai-6';
+import type { ChatTransport, UIMessage } from 'ai-7';
+import { load, transport, type Reply } from '../../prebuilt/web/agent.mjs';
+
+const bailey = await load({ panel: false });
+const folder = await bailey.folder.memory();
+const box = await bailey.box({
+  model: { provider: 'anthropic', name: 'a model', key: 'a key' },
+  folder,
+  policy: { capabilities: { 'fs.read': ['.'] } },
+  tools: {
+    add: {
+      parameters: { type: 'object', properties: { a: { type: 'number' } } },
+      effects: ({ to }) => [{ capability: 'net.fetch', subject: to }],
+      requires: ['net.fetch'],
+      run: async (args, { folder, signal }) => ({ text: await folder?.text(args.path), signal: signal.aborted }),
+    },
+  },
+  ask: async (question): Promise<Reply> => ({ answer: question.destroys ? 'reject' : 'once', reason: question.effects[0]?.text }),
+  store: 'sessions',
+});
+const session = await box.session();
+for await (const chunk of session.send({ text: 'hi', files: [new Blob()] }, { signal: AbortSignal.timeout(1000) })) {
+  if (chunk.type === 'text-delta') chunk.delta.length;
+  // @ts-expect-error a chunk of another type has no delta
+  chunk.delta;
+}
+const chat: ChatTransport<UIMessage> = transport(session);
+const chat6: ChatTransport6<UIMessage6> = transport(box, { version: 6, send: { steps: 5 } });
+const messages: UIMessage[] = await session.messages();
+const messages6: UIMessage6[] = await (await transport(box).session('chat')).messages();
+export { chat, chat6, messages, messages6 };
+// @ts-expect-error there is no such provider
+await bailey.box({ model: { provider: 'acme', name: 'x' } });
+// @ts-expect-error model is missing
+await bailey.box({});
+// @ts-expect-error an answer is a word
+await bailey.box({ model: { provider: 'commands' }, ask: () => true });
+// @ts-expect-error a tool has run
+await bailey.box({ model: { provider: 'commands' }, tools: { bad: {} } });
+// @ts-expect-error there is no such version
+transport(box, { version: 5 });
