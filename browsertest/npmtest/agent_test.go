@@ -298,3 +298,29 @@ func quote(s string) string {
 	text, _ := json.Marshal(s)
 	return string(text)
 }
+
+// A production build of each bundler has the program of bailey/agent, and a conversation with a tool and a question in it.
+func TestAgentBundlers(t *testing.T) {
+	const app = "import { load, transport } from 'bailey/agent';\nimport { kit } from './kit.mjs';\n\nkit(load, transport);\n"
+	const named = "import { load, transport } from 'bailey/agent';\nimport wasm from 'bailey/agent.wasm';\nimport { kit } from './kit.mjs';\n\nkit((options) => load({ ...options, wasm: new URL(wasm, import.meta.url) }), transport);\n"
+	for _, c := range []struct {
+		name  string
+		build []string
+		app   string
+	}{
+		{"vite", []string{"node", "../../node_modules/vite/bin/vite.js", "build", "--base=./"}, app},
+		{"webpack", []string{"node", "build.mjs"}, app},
+		{"esbuild", []string{"node", "build.mjs"}, named},
+		{"rollup", []string{"node", "build.mjs"}, app},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := install(t, c.name)
+			must(t, os.WriteFile(filepath.Join(dir, "app.mjs"), []byte(c.app), 0o644))
+			_, err := command(testContext(t), dir, c.build...)
+			must(t, err)
+			p, _ := kit(t, filepath.Join(dir, "dist"), "")
+			rows(t, p, []row{{"a conversation", `const folder = await bailey.folder.memory(); const s = await (await box({folder, tools: {name: {run: () => 'a.txt'}}, ask: (q) => q.tool === 'write' ? 'once' : 'reject'})).session();
+				const c = await all(s, {calls: [{tool: 'name', args: {}}]}, {calls: [{tool: 'write', args: {path: 'a.txt', content: 'new'}}]}, {text: 'done'}); return [text(c), await folder.text('a.txt'), typeof transport(s).sendMessages]`, `["done","new","function"]`}})
+		})
+	}
+}

@@ -331,10 +331,10 @@ func TestTypes(t *testing.T) {
 // A server imports the module to render a page, where no browser is.
 func TestServer(t *testing.T) {
 	dir := install(t, "types")
-	out, err := command(testContext(t), dir, "node", "--input-type=module", "-e", `import {load} from 'bailey'; import 'bailey/element'; import 'bailey/react';
-		console.log(await load().then(() => 'loaded', (e) => e.message))`)
+	out, err := command(testContext(t), dir, "node", "--input-type=module", "-e", `import {load} from 'bailey'; import {load as agent} from 'bailey/agent'; import 'bailey/element'; import 'bailey/react';
+		for (const l of [load, agent]) console.log(await l().then(() => 'loaded', (e) => e.message))`)
 	must(t, err)
-	if !strings.Contains(string(out), "runs in a page") {
+	if strings.Count(string(out), "runs in a page") != 2 {
 		t.Errorf("load() on a server: %s", out)
 	}
 }

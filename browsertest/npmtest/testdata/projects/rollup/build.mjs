@@ -4,5 +4,5 @@ import { rollup } from 'rollup';
 
 const bundle = await rollup({ input: 'app.mjs', plugins: [resolve()], onwarn: (w) => { throw new Error(w.message); } });
 await bundle.write({ dir: 'dist', format: 'es' });
-copyFileSync('node_modules/bailey/bailey.wasm', 'dist/bailey.wasm');
+for (const program of ['bailey.wasm', 'agent.wasm']) copyFileSync(`node_modules/bailey/${program}`, `dist/${program}`);
 copyFileSync('index.html', 'dist/index.html');

@@ -1,5 +1,6 @@
 // A user's file. Each line after a @ts-expect-error must be an error.
 import { load, type DocumentOptions } from 'bailey';
+import { load as loadAgent, transport, type Question } from 'bailey/agent';
 import { use, type LinkEvent } from 'bailey/element';
 
 const bailey = load({ panel: false });
@@ -19,3 +20,12 @@ element.append(document.body);
 await load({ waasm: 'x' });
 // @ts-expect-error the first argument is an element
 await (await bailey).document(42);
+
+const agent = await loadAgent();
+const box = await agent.box({ model: { provider: 'browser' }, folder: await agent.folder.memory(), ask: (q: Question) => q.answers[0] });
+transport(await box.session()).sendMessages satisfies Function;
+for await (const chunk of (await box.session()).send('hi')) chunk.type.length;
+// @ts-expect-error a program without a box has none
+(await bailey).box;
+// @ts-expect-error model is missing
+await agent.box({});
