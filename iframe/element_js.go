@@ -20,6 +20,9 @@ func ElementOf(v js.Value) Element {
 	return Element{elementImpl{element}}
 }
 
+// Value returns the element. It is undefined for the zero Element.
+func (e Element) Value() js.Value { return jsx.ToRaw(e.impl.v) }
+
 func elementByID(id string) (Element, error) {
 	document, err := jsx.Get(jsx.Global(), "document")
 	if err != nil || jsx.Nullish(document) {
