@@ -87,7 +87,7 @@ func (e *GuardError) Unwrap() []error {
 
 // Guard returns fsys with a policy in front. Independent of the policy, it refuses names
 // that could lead out of the folder or deceive a reader, writes to files that other
-// programs execute (the refused rows of [protocol.StartupFiles]), and changes beyond the limits of the options.
+// programs execute (the refused rows of [protocol.StartupFile]), and changes beyond the limits of the options.
 func Guard(fsys FS, policy protocol.FSPolicy, o GuardOptions) *Folder {
 	v := viewOf(fsys)
 	in := guard.Options{Check: o.Check, MaxWrite: o.MaxWrite, MaxBytes: o.MaxBytes, MaxFiles: o.MaxFiles,
@@ -134,7 +134,7 @@ const (
 	KindShortcut   Kind = "shortcut"   // opens another file or address, for example .lnk
 	KindMacro      Kind = "macro"      // an office file that contains a program
 	KindActive     Kind = "active"     // HTML or SVG that contains a script
-	KindAutorun    Kind = "autorun"    // executed or read by another program because of its name ([protocol.StartupFiles])
+	KindAutorun    Kind = "autorun"    // executed or read by another program because of its name ([protocol.StartupFile])
 	KindArchive    Kind = "archive"    // unpacks to paths outside its folder, or to far too many bytes
 )
 

@@ -22,12 +22,12 @@ speaker-selection storage-access summarizer sync-xhr translator unload usb windo
 // isolated is never denied, because COOP and COEP have no effect without it.
 const isolated = "cross-origin-isolated"
 
-// Features returns every feature that [Use] may list, in a fixed order.
-func Features() []string { return strings.Fields(features) }
+// listed returns every feature that [Use] may list, in a fixed order.
+func listed() []string { return strings.Fields(features) }
 
 // Permission is the rule of one feature.
 type Permission struct {
-	Feature string // one of Features, such as "camera"
+	Feature string // a feature of the Permissions-Policy standard, such as "camera"
 	Self    bool   // allowed for the page itself, otherwise denied for all
 }
 
@@ -35,7 +35,7 @@ type Permission struct {
 type Permissions []Permission
 
 func permissionsFor(open []string) (Permissions, error) {
-	known := Features()
+	known := listed()
 	var errs []error
 	for _, f := range open {
 		if !slices.Contains(known, f) {

@@ -6,14 +6,13 @@ import (
 	"strings"
 )
 
-// Servers returns the names that [Headers.Render] accepts.
-func Servers() []string { return []string{"nginx", "caddy", "apache", "netlify", "go", "json"} }
+// servers are the names that Render accepts.
+const servers = "nginx, caddy, apache, netlify, go, json"
 
-// Render returns h as configuration for a server. For nginx, Caddy and Apache it adds the other
+// Render returns h as configuration for a server: "nginx", "caddy", "apache", "netlify", "go" or "json". For nginx, Caddy and Apache it adds the other
 // settings of a built page: the compressed forms, WebAssembly's type, and long caching for
 // files that are named by their content. For Netlify it adds only the type. A value that the
-// server's syntax can't express is an error, and so is an unknown server. [Servers] lists the
-// names.
+// server's syntax can't express is an error, and so is an unknown server.
 func (h Headers) Render(server string) (string, error) {
 	if err := h.Validate(); err != nil {
 		return "", err
@@ -32,7 +31,7 @@ func (h Headers) Render(server string) (string, error) {
 	case "json":
 		return jsonObject(h.List()), nil
 	}
-	return "", errors.New(strconv.Quote(server) + " is not a known server; use one of " + strings.Join(Servers(), ", "))
+	return "", errors.New(strconv.Quote(server) + " is not a known server; use one of " + servers)
 }
 
 // quoted returns v as a double-quoted word, with the escapes that nginx, Caddy and Apache

@@ -18,7 +18,7 @@ func TestRenderGolden(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, h := range map[string]Headers{"default": Default(), "full": h} {
-		for _, server := range Servers() {
+		for _, server := range strings.Split(servers, ", ") {
 			got, err := h.Render(server)
 			if err != nil {
 				t.Errorf("%s, %s: %v", server, name, err)
@@ -58,7 +58,7 @@ func TestRenderRefuses(t *testing.T) {
 		t.Errorf("Caddy and braces: %v", err)
 	}
 	h.CSP[len(h.CSP)-1].Values = []string{"'nonce-\n'"}
-	for _, server := range Servers() {
+	for _, server := range strings.Split(servers, ", ") {
 		if _, err := h.Render(server); err == nil {
 			t.Errorf("%s: a line break in a header passed", server)
 		}

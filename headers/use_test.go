@@ -51,7 +51,7 @@ func TestDefaultIsClosed(t *testing.T) {
 	if len(want) > 0 {
 		t.Errorf("missing: %v", want)
 	}
-	for _, f := range Features() {
+	for _, f := range listed() {
 		self, ok := h.Permissions.Allows(f)
 		if !ok || self != (f == "cross-origin-isolated") {
 			t.Errorf("%s: allowed %v, named %v", f, self, ok)

@@ -27,7 +27,7 @@ type FSPolicy struct {
 	DenyWrite  []Pattern // wins over AllowWrite
 
 	// AllowGitConfig lets AllowWrite include .git/config and the config of submodules. The other
-	// refused rows of [StartupFiles] can never be written.
+	// refused rows of the list of [StartupFile] can never be written.
 	AllowGitConfig bool
 
 	unlisted bool // ignores the list of start-up files, for tests that show its effect

@@ -4,9 +4,9 @@ import (
 	"strings"
 )
 
-// StartupFile is a row of [StartupFiles]: files that make a program on the user's computer run a
+// StartupFile is a row of the list of files that make a program on the user's computer run a
 // command. The program reads them when it starts, when a folder is opened, or when the user types
-// an everyday command such as git status.
+// an everyday command such as git status. [StartupFileOf] finds the row of a path.
 type StartupFile struct {
 	// Pattern matches the names that the row covers. Everything below them is covered too. It has
 	// the form of a [Pattern] that begins with **/, and its last element may contain one *.
@@ -16,16 +16,6 @@ type StartupFile struct {
 	Refused bool
 	// Source is the documentation of the program about this file.
 	Source string
-}
-
-// StartupFiles returns all rows, the refused ones first. To cover one more program, add a row.
-//
-// Files that run only because the user builds, tests or installs the project are not in the list
-// (Makefile, package.json, build.gradle, setup.py), because they are the project. .gitattributes is
-// not in the list either: it contains only the names of drivers, and their commands are in git's
-// configuration, which is refused.
-func StartupFiles() []StartupFile {
-	return append([]StartupFile(nil), startupFiles[:]...)
 }
 
 // Rows with a special case in the code.
@@ -57,6 +47,12 @@ const (
 	srtList     = "sandbox-runtime, src/sandbox/sandbox-utils.ts (DANGEROUS_FILES, DANGEROUS_DIRECTORIES)"
 )
 
+// startupFiles are all rows, the refused ones first. To cover one more program, add a row.
+//
+// Files that run only because the user builds, tests or installs the project are not in the list
+// (Makefile, package.json, build.gradle, setup.py), because they are the project. .gitattributes is
+// not in the list either: it contains only the names of drivers, and their commands are in git's
+// configuration, which is refused.
 var startupFiles = [...]StartupFile{
 	// Everything in .git: git runs commands from config, config.worktree, hooks, modules/*/config
 	// and rebase-merge/git-rebase-todo. The files commondir, gitdir and objects/info/alternates,

@@ -10,15 +10,17 @@ import (
 	"io"
 	"os"
 	"reflect"
-	"strings"
 
 	"github.com/bailey-go/bailey/headers"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
+// servers are the names that Headers.Render accepts.
+const servers = "nginx, caddy, apache, netlify, go, json"
+
 func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) error {
 	f := flag.NewFlagSet("headers", flag.ContinueOnError)
-	server := f.String("for", "", "the `server`: "+strings.Join(headers.Servers(), ", "))
+	server := f.String("for", "", "the `server`: "+servers)
 	file := f.String("f", "", "a headers.json that says what the page uses")
 	rules := f.String("policy", "", "a policy.json, from which the same follows")
 	var connect []string
@@ -30,7 +32,7 @@ func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) 
 		return err
 	}
 	if *server == "" {
-		fmt.Fprintln(stderr, "wasm_exec headers: name the server with -for:", strings.Join(headers.Servers(), ", "))
+		fmt.Fprintln(stderr, "wasm_exec headers: name the server with -for:", servers)
 		return errUsage
 	}
 	if *file != "" && *rules != "" {

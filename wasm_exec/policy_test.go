@@ -149,3 +149,15 @@ func TestEmptyPolicyOpensNothing(t *testing.T) {
 		t.Errorf("%v: %s", err, h.CSP)
 	}
 }
+
+// The command names the servers that package headers renders for, and no other.
+func TestHeadersServers(t *testing.T) {
+	for server := range strings.SplitSeq(servers, ", ") {
+		if text, err := headers.Default().Render(server); err != nil || text == "" {
+			t.Errorf("%s: %v", server, err)
+		}
+	}
+	if _, err := headers.Default().Render("no such server"); err == nil || !strings.HasSuffix(err.Error(), servers) {
+		t.Errorf("the package names other servers: %v", err)
+	}
+}

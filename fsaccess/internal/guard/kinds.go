@@ -29,7 +29,7 @@ const (
 	kindShortcut   Kind = "shortcut"   // opens another file or address, for example .lnk
 	kindMacro      Kind = "macro"      // an office file that contains a program
 	kindActive     Kind = "active"     // HTML or SVG that contains a script
-	kindAutorun    Kind = "autorun"    // executed or read by another program because of its name ([protocol.StartupFiles])
+	kindAutorun    Kind = "autorun"    // executed or read by another program because of its name ([protocol.StartupFile])
 	kindArchive    Kind = "archive"    // unpacks to paths outside its folder, or to far too many bytes
 )
 

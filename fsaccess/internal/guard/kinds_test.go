@@ -110,7 +110,7 @@ func TestKinds(t *testing.T) {
 		{".ssh/config", "ProxyCommand id", []Kind{kindAutorun}},
 		{"a.terminal", "", []Kind{kindAutorun}},
 		{"a.pyw.", "", []Kind{kindAutorun}},
-		{"Makefile", "all:\n\tid", nil}, // the project itself, see protocol.StartupFiles
+		{"Makefile", "all:\n\tid", nil}, // the project itself, see protocol.StartupFile
 		{"a.zip", string(zipOf(t, "../x", "x")), []Kind{kindArchive}},
 		{"a.zip", string(zipOf(t, "/etc/x", "x")), []Kind{kindArchive}},
 		{"a.zip", string(zipOf(t, `a\..\..\x`, "x")), []Kind{kindArchive}},
