@@ -44,6 +44,8 @@ var rooms = map[string][]string{
 	"internal/textdiff":         {"internal/jsx"},
 	"internal/userland":         {"internal/textdiff"},
 	"internal/jsx":              {"internal/strictjson"},
+	"internal/dom":              {"internal/jsx"},
+	"internal/consent":          {"protocol", "sandbox", "internal/dom", "internal/jsx"},
 	"internal/jsx/blocklint":    {},
 	"internal/houselint":        {},
 	"internal/jsx/trust":        {},
@@ -68,12 +70,15 @@ var rooms = map[string][]string{
 	"iframe/internal/raster":    {},
 	"worker":                    {"protocol", "internal/jsx", "internal/frame", "internal/wire", "internal/zipform"},
 	"sandbox":                   {"protocol", "internal/strictjson", "internal/frontmatter", "internal/ids", "internal/rate", "internal/progress", "internal/stopclock", "internal/legible", "internal/nets", "fsaccess", "iframe", "worker", "internal/idb", "internal/jsx", "internal/reach", "internal/textdiff", "internal/userland", "headers"},
+	"sandbox/ui":                {"protocol", "iframe", "sandbox", "internal/consent", "internal/dom", "internal/jsx"},
 	"wasm_exec":                 {"protocol", "iframe", "internal/frame", "internal/relay", "headers", "sandbox"},
 	"headers":                   {"internal/jsx", "protocol"},
 	"wasm_exec/templates":       {"protocol", "fsaccess", "iframe", "sandbox"},
 	"wasm_exec/prebuilt":        {"protocol", "fsaccess", "iframe", "internal/jsx"},
 	"wasm_exec/prebuilt/agent":  {"protocol", "fsaccess", "iframe", "internal/jsx", "sandbox", "wasm_exec/prebuilt"},
 	"examples":                  {"protocol", "fsaccess", "iframe", "worker", "sandbox", "headers"},
+	// Outside of its questions, the page shows diffs and counts in the sheet's words too.
+	"examples/files": {"protocol", "fsaccess", "iframe", "worker", "sandbox", "headers", "examples/internal", "internal/consent"},
 }
 
 // hostOnly are the packages no page ever holds.

@@ -72,7 +72,7 @@ func (p anyPage) watch(expression, want string) string {
 
 func (p anyPage) click(selector string) {
 	p.t.Helper()
-	p.wait(selector, `!!document.querySelector(`+js(selector)+`) && !document.querySelector(`+js(selector)+`).disabled`)
+	p.wait(selector, `!!`+find(selector)+` && !`+find(selector)+`.disabled`)
 	unfold(p.t, selector, p.check, func(s string) { must(p.t, p.Click(p.t.Context(), s)) },
 		func(x, y float64) { must(p.t, p.MoveTo(p.t.Context(), x, y)) })
 	must(p.t, p.Click(p.t.Context(), selector))

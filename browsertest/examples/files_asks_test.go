@@ -35,7 +35,7 @@ func TestFilesQuestionWaitsForHands(t *testing.T) {
 			t.Errorf("the focus has gone from the text to %q", got)
 		}
 		must(t, p.Eval(ctx, `void (document.getElementById("text").value = "")`, nil))
-		must(t, p.Click(ctx, "#once"))
+		must(t, p.Click(ctx, "#ask >>> #once"))
 		rested(t, p)
 
 		say(t, p, `delete hours.csv`)
@@ -43,7 +43,7 @@ func TestFilesQuestionWaitsForHands(t *testing.T) {
 			const ask = document.getElementById("ask");
 			const look = () => {
 				if (ask.hidden) return setTimeout(look, 5);
-				document.getElementById("once").click();
+				document.getElementById("ask").shadowRoot.getElementById("once").click();
 				ask.dispatchEvent(new KeyboardEvent("keydown", {key: "1", bubbles: true}));
 				setTimeout(() => done(!ask.hidden && !!document.querySelector("#tree [data-path='hours.csv']")), 300);
 			};
@@ -67,11 +67,11 @@ func TestAttackKeysMeantForAText(t *testing.T) {
 	table.NoSwitch("the same keys answer behind Tab and behind a click in the question, as the test shows")
 	eachFiles(t, func(t *testing.T, p *opened) {
 		ctx := testContext(t)
-		const focused = asking + ` && document.activeElement.id === "ask"`
+		const waits = asking + ` && document.activeElement.id === "ask"`
 		open := func() bool { return eval[bool](t, p, `!document.getElementById("ask").hidden`) }
 		for _, text := range []string{"1 more thing", "2", "3", "4 of them", "5"} {
 			say(t, p, `delete hours.csv`)
-			must(t, p.WaitFor(ctx, focused))
+			must(t, p.WaitFor(ctx, waits))
 			must(t, p.Press(ctx, text[:1])) // a key of the hand, to where the focus is
 			must(t, p.WaitFor(ctx, `document.activeElement.id === "text"`))
 			must(t, anyPage{p.page, t}.Type(ctx, text[1:])) // without a click, as the sheet may lie over the field
@@ -79,17 +79,17 @@ func TestAttackKeysMeantForAText(t *testing.T) {
 			if got := eval[string](t, p, `document.getElementById("text").value`); got != text {
 				t.Errorf("%q was typed, and the field has %q", text, got)
 			}
-			must(t, p.Eval(ctx, `void (document.getElementById("text").value = "", document.getElementById("ask").focus())`, nil))
+			must(t, p.Eval(ctx, `void (document.getElementById("text").value = "", document.getElementById("ask").shadowRoot.getElementById("sheet").focus())`, nil))
 			// Enter and Space on an answer whose focus does not come from an action of the user.
 			for _, answer := range []string{"once", "never"} {
-				must(t, p.Eval(ctx, `document.getElementById("`+answer+`").focus()`, nil))
+				must(t, p.Eval(ctx, `document.getElementById("ask").shadowRoot.getElementById("`+answer+`").focus()`, nil))
 				for _, key := range []string{"Enter", "Space"} {
 					must(t, p.Press(ctx, key))
 					table.Try(key+" on "+answer, !open())
 				}
 			}
-			must(t, p.Eval(ctx, `document.getElementById("ask").focus()`, nil))
-			if got := eval[string](t, p, `document.getElementById("ask-keys").textContent + getComputedStyle(document.querySelector("#once kbd"), "::before").content`); !strings.Contains(got, "press Tab first") || !strings.Contains(got, "Tab ") {
+			must(t, p.Eval(ctx, `document.getElementById("ask").shadowRoot.getElementById("sheet").focus()`, nil))
+			if got := eval[string](t, p, `document.getElementById("ask").shadowRoot.getElementById("ask-keys").textContent + getComputedStyle(document.getElementById("ask").shadowRoot.querySelector("#once kbd"), "::before").content`); !strings.Contains(got, "press Tab first") || !strings.Contains(got, "Tab ") {
 				t.Errorf("the question says %q", got)
 			}
 			answerKey(t, p, "4")
@@ -102,20 +102,20 @@ func TestAttackKeysMeantForAText(t *testing.T) {
 			const ask = document.getElementById("ask");
 			const look = () => {
 				if (ask.hidden) return setTimeout(look, 5);
-				const e = new MouseEvent("mousedown", {bubbles: true, cancelable: true});
-				document.getElementById("once").dispatchEvent(e);
+				const e = new MouseEvent("mousedown", {bubbles: true, cancelable: true, composed: true});
+				document.getElementById("ask").shadowRoot.getElementById("once").dispatchEvent(e);
 				done(e.defaultPrevented + " " + ask.hasAttribute("data-tab"));
 			};
 			look();
 		})`)
 		table.Try("a click as it comes up", kept != "true true")
-		must(t, p.WaitFor(ctx, focused))
+		must(t, p.WaitFor(ctx, waits))
 		answerKey(t, p, "4")
 		rested(t, p)
 		// A click in the question, once it is there, is meant for it.
 		say(t, p, `delete hours.csv`)
-		must(t, p.WaitFor(ctx, focused))
-		must(t, p.Click(ctx, "#ask-title"))
+		must(t, p.WaitFor(ctx, waits))
+		must(t, p.Click(ctx, "#ask >>> #ask-title"))
 		must(t, p.Press(ctx, "4"))
 		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden`))
 		rested(t, p)

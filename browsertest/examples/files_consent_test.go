@@ -13,14 +13,14 @@ import (
 // that it asks about.
 func plainQuestion(t *testing.T, f *filesPage, things int) {
 	t.Helper()
-	text := f.check(`document.getElementById("ask").innerText`)
+	text := f.check(`document.getElementById("ask").shadowRoot.getElementById("sheet").innerText`)
 	if strings.Contains(text, `{"`) || strings.Contains(text, `":`) {
 		t.Errorf("it asks in JSON: %q", text)
 	}
-	if n := f.check(`document.getElementById("ask-list").children.length`); things > 1 && n != fmt.Sprint(things) {
+	if n := f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-list").children.length`); things > 1 && n != fmt.Sprint(things) {
 		t.Errorf("of %d things are listed: %s", things, n)
 	}
-	for _, risk := range strings.Split(f.check(`[...document.querySelectorAll("#ask .risk")].map((e) => e.innerText).join("|")`), "|") {
+	for _, risk := range strings.Split(f.check(`[...document.getElementById("ask").shadowRoot.querySelectorAll(".risk")].map((e) => e.innerText).join("|")`), "|") {
 		if !regexp.MustCompile(`^(up to )?(low|medium|high|critical) risk$`).MatchString(risk) {
 			t.Errorf("the risk is said as %q", risk)
 		}
@@ -44,10 +44,10 @@ func TestFilesScope(t *testing.T) {
 		f.then(turn{calls: []call{write("notes/one.txt")}}, turn{text: "That was it."})
 		f.say("write one")
 		f.asks()
-		if got := f.check(`[...document.querySelectorAll("#scope option")].map((o) => o.textContent).join()`); got != "only this,notes/one.txt,notes/**" {
+		if got := f.check(`[...document.getElementById("ask").shadowRoot.querySelectorAll("#scope option")].map((o) => o.textContent).join()`); got != "only this,notes/one.txt,notes/**" {
 			t.Errorf("a grant can be for %q", got)
 		}
-		f.check(`(() => { const e = document.getElementById("scope"); e.value = "notes/**"; e.dispatchEvent(new Event("change", {bubbles: true})); })()`)
+		f.check(`(() => { const e = document.getElementById("ask").shadowRoot.getElementById("scope"); e.value = "notes/**"; e.dispatchEvent(new Event("change", {bubbles: true})); })()`)
 		f.answer(session)
 		f.rested()
 		f.one("", "write", "path", "notes/two.txt", "content", "made\n")
@@ -80,11 +80,11 @@ func TestFilesBatch(t *testing.T) {
 			text := f.asks()
 			holds(t, "it asks", text, "Allow these 2 changes?", "low risk", "2 lines added", "+of "+names[0], "+of "+names[1])
 			for _, name := range names {
-				if !strings.Contains(f.check(`document.getElementById("ask-list").innerText`), "Write the new file "+name) {
+				if !strings.Contains(f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-list").innerText`), "Write the new file "+name) {
 					t.Errorf("%s is not listed in %q", name, text)
 				}
 			}
-			if got := f.check(`[...document.querySelectorAll("#scope option")].map((o) => o.textContent).join()`); got != "only this" {
+			if got := f.check(`[...document.getElementById("ask").shadowRoot.querySelectorAll("#scope option")].map((o) => o.textContent).join()`); got != "only this" {
 				t.Errorf("a grant can be for %q", got)
 			}
 			plainQuestion(t, f, 2)
@@ -120,13 +120,13 @@ func TestFilesPartOfABatch(t *testing.T) {
 			f.then(turn{calls: calls}, turn{text: "That was it."})
 			f.say("do " + keep)
 			f.asks()
-			if got := f.check(`[...document.querySelectorAll("#ask-list li")].map((e) => e.querySelectorAll("input:checked").length).join()`); got != "1,1,1" {
+			if got := f.check(`[...document.getElementById("ask").shadowRoot.querySelectorAll("#ask-list li")].map((e) => e.querySelectorAll("input:checked").length).join()`); got != "1,1,1" {
 				t.Errorf("chosen at first: %s", got)
 			}
 		}
 		toggle := func(name string) {
 			t.Helper()
-			row := `[...document.querySelectorAll("#ask-list li")].find((e) => e.textContent.includes(` + js(name) + `))`
+			row := `[...document.getElementById("ask").shadowRoot.querySelectorAll("#ask-list li")].find((e) => e.textContent.includes(` + js(name) + `))`
 			was := f.check(row + `.classList.contains("left")`)
 			f.check(`void ` + row + `.querySelector("input").click()`)
 			f.wait(name+" is taken out, or in again", `String(`+row+`.classList.contains("left")) !== `+js(was))
@@ -168,15 +168,15 @@ func TestFilesPartOfABatch(t *testing.T) {
 		for _, n := range []string{"1", "2", "3"} {
 			toggle("none-" + n + ".txt")
 		}
-		f.wait("it says why", `document.getElementById("ask-off").textContent.startsWith("Nothing is chosen") && ["once", "session", "project", "never"].every((id) => document.getElementById(id).ariaDisabled === "true")`)
+		f.wait("it says why", `document.getElementById("ask").shadowRoot.getElementById("ask-off").textContent.startsWith("Nothing is chosen") && ["once", "session", "project", "never"].every((id) => document.getElementById("ask").shadowRoot.getElementById(id).ariaDisabled === "true")`)
 		for id, key := range map[string]string{"once": once, "never": never} {
-			f.check(`document.getElementById(` + js(id) + `).click()`)
+			f.check(`document.getElementById("ask").shadowRoot.getElementById(` + js(id) + `).click()`)
 			answerKey(t, f, key)
 		}
 		if f.check(`document.getElementById("ask").hidden`) == "true" {
 			t.Error("an answer for nothing counted")
 		}
-		f.check(`document.getElementById("ask").focus()`)
+		f.check(`document.getElementById("ask").shadowRoot.getElementById("sheet").focus()`)
 		f.answer(reject)
 		f.rested()
 		made(f, false, "none-1.txt", "none-2.txt", "none-3.txt")
@@ -229,7 +229,7 @@ func TestFilesQuestionsAreWords(t *testing.T) {
 					}
 					break
 				}
-				holds(t, c.call.tool, f.check(`document.getElementById("ask").innerText`), "Asked by the assistant", c.title)
+				holds(t, c.call.tool, f.check(`document.getElementById("ask").shadowRoot.getElementById("sheet").innerText`), "Asked by the assistant", c.title)
 				plainQuestion(t, f, 1)
 				f.answer(reject)
 			}

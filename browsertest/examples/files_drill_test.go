@@ -115,7 +115,7 @@ func (f *filesPage) settle(text, key string) {
 			[...question.querySelectorAll("button")].find((b) => b.textContent === ` + js(word) + `)?.click();
 		} else if (asks) { // wherever the focus is
 			` + reading + `;
-			document.getElementById(` + js(id) + `).click();
+			document.getElementById("ask").shadowRoot.getElementById(` + js(id) + `).click();
 		}
 		const busy = question || asks || !document.getElementById("stop").hidden;
 		globalThis.rests = busy ? 0 : globalThis.rests + 1;

@@ -148,7 +148,7 @@ func TestFilesAnswers(t *testing.T) {
 		f.then(turn{calls: []call{tc("delete", "path", "d.txt")}}, turn{text: "Then not."})
 		f.say("delete it")
 		f.asks()
-		f.check(`document.getElementById("why").focus()`)
+		f.check(`document.getElementById("ask").shadowRoot.getElementById("why").focus()`)
 		must(t, f.Type(t.Context(), "keep it"))
 		must(t, f.Press(t.Context(), "Enter"))
 		f.rested()

@@ -18,17 +18,17 @@ var pictures = flag.String("pictures", "", "a folder for a picture of each quest
 // it checks the place and the text of each part, and the topmost element at its corners and in its
 // middle.
 const seenParts = `(() => {
-	const out = [], w = document.documentElement.clientWidth, h = document.documentElement.clientHeight;
+	const out = [], sheet = document.getElementById("ask").shadowRoot, w = document.documentElement.clientWidth, h = document.documentElement.clientHeight;
 	for (const [id, least] of [["ask-title", 18], ["ask-sum", 14], ["ask-list", 20], ["ask-diff", 44], ["once", 20], ["reject", 20]]) {
-		const e = document.getElementById(id);
+		const e = sheet.getElementById(id);
 		if (e.hidden) { if (e.textContent.trim()) out.push(id + " is hidden"); continue; }
 		const r = e.getBoundingClientRect();
 		if (r.height < Math.min(least, Math.max(e.scrollHeight, 10))) out.push(id + " is " + r.height + " px high");
 		if (r.left < -1 || r.top < -1 || r.right > w + 1 || r.bottom > h + 1) out.push(id + " leaves the window");
 		for (const x of [r.left + 6, r.left + r.width / 2, r.right - 6]) for (const y of [r.top + 6, r.top + r.height / 2, r.bottom - 6])
-			if (!e.contains(document.elementFromPoint(x, y))) out.push(id + " is covered at " + x + ", " + y + " by " + document.elementFromPoint(x, y)?.id);
+			if (!e.contains(sheet.elementFromPoint(x, y))) out.push(id + " is covered at " + x + ", " + y + " by " + document.elementFromPoint(x, y)?.id);
 	}
-	const t = document.getElementById("ask-title");
+	const t = document.getElementById("ask").shadowRoot.getElementById("ask-title");
 	if (t.scrollHeight > t.clientHeight + 1) out.push("the title is cut");
 	if (w >= 320 && document.documentElement.scrollWidth > w) out.push("the page is " + document.documentElement.scrollWidth + " px wide");
 	return out.join("; ");
@@ -92,7 +92,7 @@ func TestFilesQuestionFits(t *testing.T) {
 			if f.check(`document.getElementById("ask").hidden`) == "true" {
 				t.Fatalf("nothing was asked: %s", f.check(`document.querySelector("#cards li:last-child").textContent`))
 			}
-			holds(t, "the title", f.check(`document.getElementById("ask-title").textContent`), q.title)
+			holds(t, "the title", f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-title").textContent`), q.title)
 			for i, w := range windows {
 				if testing.Short() && i%6 != n%6 {
 					continue // each question in two windows, and each window with one or two questions: make e2e has all pairs
@@ -104,7 +104,7 @@ func TestFilesQuestionFits(t *testing.T) {
 				last := ""
 				poll.Until(t, name+": it is in view", func() bool { last = f.check(seenParts); return last == "" }, func() string { return last })
 				f.wait(name+": it can be answered", reading)
-				f.check(`document.getElementById("ask-list").scrollTop = 0`)
+				f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-list").scrollTop = 0`)
 				if *pictures != "" {
 					for _, dark := range []bool{false, true} {
 						must(t, p.Dark(ctx, dark))
@@ -176,27 +176,33 @@ var spoils = []struct {
 	{"one that is turned", `style("#ask { transform: rotateY(89deg) }")`},
 	{"one that is scaled", `style("#ask { scale: .04 }")`},
 	{"a page that is zoomed out", `style("body { zoom: .06 }")`},
-	{"a sheet that is scrolled", `(style("#ask { max-height: 180px !important; min-height: 0 !important } #ask > * { flex: none !important }"), document.getElementById("ask").scrollTop = 1e6)`},
+	{"a sheet that is scrolled", `(style("#ask { max-height: 180px !important; min-height: 0 !important } #ask > * { flex: none !important }"), document.getElementById("ask").shadowRoot.getElementById("sheet").scrollTop = 1e6)`},
 	{"a tab in the background", `Object.defineProperty(document, "visibilityState", {value: "hidden", configurable: true})`},
 }
 
 // spoiling defines the functions cover and style for spoils, and unspoil, which undoes them.
 const spoiling = `(() => {
+	const root = document.getElementById("ask").shadowRoot;
 	globalThis.cover = (selector, css) => {
-		const e = document.createElement("div"), r = document.querySelector(selector).getBoundingClientRect();
+		const e = document.createElement("div"), r = (root.querySelector(selector) ?? document.querySelector(selector)).getBoundingClientRect();
 		e.className = "spoil";
 		e.style.cssText = "position: fixed; z-index: 99; background: white; left: " + r.left + "px; top: " + r.top + "px; width: " + r.width + "px; height: " + r.height + "px;" + css;
 		document.body.append(e);
 	};
-	const sheet = new CSSStyleSheet();
-	document.adoptedStyleSheets.push(sheet);
-	globalThis.style = (css) => sheet.replaceSync(css);
+	const page = new CSSStyleSheet(), own = new CSSStyleSheet();
+	document.adoptedStyleSheets.push(page);
+	root.adoptedStyleSheets.push(own); // a script of the page can reach the sheet's own tree
+	globalThis.style = (css) => {
+		page.replaceSync(css);
+		own.replaceSync(css.replaceAll("#ask #", "#sheet #").replaceAll("#ask > *", "#sheet > *"));
+	};
 	globalThis.unspoil = () => {
 		document.querySelectorAll(".spoil").forEach((e) => e.remove());
-		sheet.replaceSync("");
+		page.replaceSync("");
+		own.replaceSync("");
 		document.getElementById("dialog").close();
 		delete document.visibilityState;
-		document.getElementById("ask").scrollTop = 0;
+		root.getElementById("sheet").scrollTop = 0;
 	};
 })()`
 
@@ -205,7 +211,7 @@ const spoiling = `(() => {
 const answerBlind = `new Promise((done) => {
 	const ask = document.getElementById("ask");
 	for (const key of ["Tab", "1", "2", "3", "5"]) ask.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
-	for (const id of ["once", "session", "project", "never"]) document.getElementById(id).click();
+	for (const id of ["once", "session", "project", "never"]) ask.shadowRoot.getElementById(id).click();
 	requestAnimationFrame(() => setTimeout(() => done(ask.hidden)));
 })`
 
@@ -281,7 +287,7 @@ func glimpses(t *testing.T, f *filesPage, table *attack.Table) {
 		f.asks()
 		f.check(`void (` + how + `)`)
 		looked := `new Promise((done) => {
-			const title = document.getElementById("ask-title");
+			const title = document.getElementById("ask").shadowRoot.getElementById("ask-title");
 			title.getBoundingClientRect = () => { delete title.getBoundingClientRect; setTimeout(done); return title.getBoundingClientRect(); };
 		}).then(() => (unspoil(), ` + answerBlind + `))`
 		table.Try(name, eval[bool](t, f.in, looked))
@@ -303,22 +309,22 @@ func unseenEffects(t *testing.T, f *filesPage, table *attack.Table) {
 	f.then(turn{calls: calls}, turn{text: "That was it."})
 	f.say("do all of it")
 	// On a slow machine the first question has a few of the changes, and the next one the rest.
-	const unseen = `document.getElementById("ask-off").textContent.startsWith("Scroll down")`
+	const unseen = `document.getElementById("ask").shadowRoot.getElementById("ask-off").textContent.startsWith("Scroll down")`
 	f.wait("it asks", unseen+` || `+asking)
 	for f.check(unseen) != "true" {
 		f.answer(reject)
 		f.wait("it asks for more", unseen+` || `+asking)
 	}
 	table.Try("effects below the list's end", eval[bool](t, f.in, answerBlind))
-	const left = `document.getElementById("ask-off").textContent`
+	const left = `document.getElementById("ask").shadowRoot.getElementById("ask-off").textContent`
 	all := f.check(left)
-	f.check(`document.getElementById("ask-list").scrollTop = 1e6`) // past those in the middle
+	f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-list").scrollTop = 1e6`) // past those in the middle
 	f.wait("some are still unseen", unseen+` && `+left+` !== `+js(all))
 	table.Try("effects in the list's middle", eval[bool](t, f.in, answerBlind))
-	f.check(`document.getElementById("ask-list").scrollTop = 0`)
+	f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-list").scrollTop = 0`)
 	for range 40 { // by scrolling, less than the list's height at a time
 		if was := f.check(left); f.check(unseen) == "true" {
-			f.check(`(() => { const e = document.getElementById("ask-list"); e.scrollTop += e.clientHeight - 40; })()`)
+			f.check(`(() => { const e = document.getElementById("ask").shadowRoot.getElementById("ask-list"); e.scrollTop += e.clientHeight - 40; })()`)
 			f.wait("more are seen", left+` !== `+js(was))
 		}
 	}
@@ -344,25 +350,25 @@ func tallEffects(t *testing.T, f *filesPage, table *attack.Table) {
 		}
 		f.then(turn{calls: calls}, turn{text: "That was it."})
 		f.say("make them")
-		f.wait("it asks", `!document.getElementById("ask").hidden && document.querySelectorAll("#ask-list li").length === 3`)
+		f.wait("it asks", `!document.getElementById("ask").hidden && document.getElementById("ask").shadowRoot.querySelectorAll("#ask-list li").length === 3`)
 		// glance records the parts of the row that have been in view, in pixels. Of a long row the page counts
 		// the place up to which it was seen, so a part must not begin below that.
 		f.check(`(() => {
 			globalThis.seenTo = 0;
 			globalThis.glance = () => {
-				const list = document.getElementById("ask-list").getBoundingClientRect(), row = document.querySelectorAll("#ask-list li")[` + fmt.Sprint(row) + `]?.getBoundingClientRect();
+				const list = document.getElementById("ask").shadowRoot.getElementById("ask-list").getBoundingClientRect(), row = document.getElementById("ask").shadowRoot.querySelectorAll("#ask-list li")[` + fmt.Sprint(row) + `]?.getBoundingClientRect();
 				if (!row || list.height < 10) return;
 				const from = Math.max(list.top - row.top, 0), to = Math.min(list.bottom - row.top, row.height);
 				if (to > from && from <= seenTo + 2) seenTo = Math.max(seenTo, to);
 				globalThis.all = seenTo >= row.height - 2 && row.height > 2 * list.height;
 			};
 			glance();
-			document.getElementById("ask-list").addEventListener("scroll", glance);
+			document.getElementById("ask").shadowRoot.getElementById("ask-list").addEventListener("scroll", glance);
 		})()`)
 		table.Try(fmt.Sprintf("effect %d is higher than the list", row), eval[bool](t, f.in, answerBlind))
 		f.wait("it can be answered", reading)
 		table.Try(fmt.Sprintf("the beginning or middle of effect %d, which is higher than the list", row), !eval[bool](t, f.in, `globalThis.all`))
-		f.check(`(document.getElementById("ask-list").removeEventListener("scroll", glance), unspoil())`)
+		f.check(`(document.getElementById("ask").shadowRoot.getElementById("ask-list").removeEventListener("scroll", glance), unspoil())`)
 		f.asks()
 		f.answer(reject)
 		f.rested()
@@ -384,18 +390,18 @@ func unseenChanges(t *testing.T, f *filesPage, table *attack.Table) {
 	}{{"notes/long.md", false}, {"Makefile", true}} {
 		f.then(turn{calls: []call{tc("write", "path", c.path, "content", text.String())}}, turn{text: "That was it."})
 		f.say("write it")
-		f.wait("it says that not all was seen", `document.getElementById("ask-off").textContent === "Scroll on: not seen yet: 1 change of 1."`)
+		f.wait("it says that not all was seen", `document.getElementById("ask").shadowRoot.getElementById("ask-off").textContent === "Scroll on: not seen yet: 1 change of 1."`)
 		table.Try("the end of "+c.path, eval[bool](t, f.in, answerBlind))
 		if c.middle {
-			f.check(`document.getElementById("ask-diff").scrollTop = 1e6`)
-			f.wait("its end is in view", `(() => { const e = document.getElementById("ask-diff"); return e.scrollTop + e.clientHeight >= e.scrollHeight - 2 && !!document.getElementById("ask-off").textContent; })()`)
+			f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-diff").scrollTop = 1e6`)
+			f.wait("its end is in view", `(() => { const e = document.getElementById("ask").shadowRoot.getElementById("ask-diff"); return e.scrollTop + e.clientHeight >= e.scrollHeight - 2 && !!document.getElementById("ask").shadowRoot.getElementById("ask-off").textContent; })()`)
 			table.Try("the middle of "+c.path, eval[bool](t, f.in, answerBlind))
 		}
 		f.wait("the question has the focus", `document.activeElement.id === "ask"`)
 		must(t, f.Press(testContext(t), "Tab"))
-		f.check(`globalThis.before = document.getElementById("ask-diff").scrollTop`)
+		f.check(`globalThis.before = document.getElementById("ask").shadowRoot.getElementById("ask-diff").scrollTop`)
 		must(t, f.Press(testContext(t), "n"))
-		f.wait("the key goes on to what is unseen", `document.getElementById("ask-diff").scrollTop !== globalThis.before`)
+		f.wait("the key goes on to what is unseen", `document.getElementById("ask").shadowRoot.getElementById("ask-diff").scrollTop !== globalThis.before`)
 		f.wait("it can be answered", reading)
 		must(t, f.Press(testContext(t), reject))
 		f.rested()
@@ -410,7 +416,7 @@ func blinded(t *testing.T, f *filesPage, table *attack.Table) {
 	f.check(`(() => {
 		const full = {left: 10, top: 10, right: 600, bottom: 400, width: 590, height: 390};
 		Element.prototype.getBoundingClientRect = Range.prototype.getBoundingClientRect = () => full;
-		document.elementFromPoint = () => document.body;
+		Document.prototype.elementFromPoint = ShadowRoot.prototype.elementFromPoint = () => document.body;
 		Node.prototype.contains = () => true;
 		const real = getComputedStyle;
 		globalThis.getComputedStyle = (e) => new Proxy(real(e), {get: (s, k) => ({visibility: "visible", filter: "none", clipPath: "none", clip: "auto", maskImage: "none", webkitMaskImage: "none", mixBlendMode: "normal", transform: "none", scale: "none", rotate: "none", perspective: "none", contentVisibility: "visible", opacity: "1", zoom: "1", color: "rgb(0, 0, 0)", webkitTextFillColor: "rgb(0, 0, 0)", backgroundColor: "rgb(255, 255, 255)", overflow: "visible"})[k] ?? Reflect.get(s, k, s)});
@@ -423,7 +429,7 @@ func blinded(t *testing.T, f *filesPage, table *attack.Table) {
 		f.wait("it asks", `!document.getElementById("ask").hidden`)
 		f.asks()
 		f.check(`void (` + spoils[s].how + `)`)
-		f.check(`document.getElementById("once").click()`)
+		f.check(`document.getElementById("ask").shadowRoot.getElementById("once").click()`)
 		f.wait("it counted", `document.getElementById("ask").hidden`)
 		f.check(`unspoil()`)
 		f.rested()
@@ -443,7 +449,7 @@ func TestFilesRefuseOutOfView(t *testing.T) {
 	f.say("delete it")
 	f.wait("it asks", `!document.getElementById("ask").hidden`)
 	must(t, p.Viewport(ctx, 300, 120, 1))
-	f.wait("it says why it can't be allowed", `document.getElementById("ask-off").textContent.includes("Make the window larger") && document.activeElement.id === "ask"`)
+	f.wait("it says why it can't be allowed", `document.getElementById("ask").shadowRoot.getElementById("ask-off").textContent.includes("Make the window larger") && document.activeElement.id === "ask"`)
 	answerKey(t, f, once)
 	answerKey(t, f, never)
 	answerKey(t, f, reject)
@@ -481,7 +487,7 @@ func TestAttackSpacesPushOutOfView(t *testing.T) {
 		f.then(turn{calls: []call{tc("write", "path", "notes/run.md", "content", text+"\n")}}, turn{text: "That was it."})
 		f.say("write it")
 		f.asks()
-		out := f.check(`(() => { const box = document.getElementById("ask-diff"), r = box.getBoundingClientRect(), last = [...box.querySelectorAll(".add")].at(-1), w = document.createRange(); w.selectNodeContents(last); const b = w.getBoundingClientRect();
+		out := f.check(`(() => { const box = document.getElementById("ask").shadowRoot.getElementById("ask-diff"), r = box.getBoundingClientRect(), last = [...box.querySelectorAll(".add")].at(-1), w = document.createRange(); w.selectNodeContents(last); const b = w.getBoundingClientRect();
 			return !last.textContent.endsWith(` + js(evil) + `) || b.bottom > r.bottom + 1 || b.right > r.right + 1 || box.scrollWidth > box.clientWidth + 1; })()`)
 		table.Try(name, out != "false")
 		f.answer(reject)
@@ -499,22 +505,22 @@ func TestKeyboardFilesShowMore(t *testing.T) {
 	f.then(turn{calls: []call{tc("write", "path", "long.txt", "content", strings.Repeat("a line\n", 3000))}}, turn{text: "That was it."})
 	f.say("write it")
 	f.asks()
-	f.wait("how much changes", `document.getElementById("ask-sum").textContent.includes("3,000 lines added")`)
-	f.check(`document.getElementById("ask-all").focus()`)
-	small := f.check(`document.getElementById("ask-diff").clientHeight`)
+	f.wait("how much changes", `document.getElementById("ask").shadowRoot.getElementById("ask-sum").textContent.includes("3,000 lines added")`)
+	f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-all").focus()`)
+	small := f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-diff").clientHeight`)
 	must(t, f.Press(t.Context(), "Enter"))
-	f.wait("it is larger", `document.getElementById("ask-diff").clientHeight > 1.3 * `+small)
+	f.wait("it is larger", `document.getElementById("ask").shadowRoot.getElementById("ask-diff").clientHeight > 1.3 * `+small)
 	f.wait("it can be answered", asking)
 	noViolations(t, p)
 	for _, n := range []string{"1997", "2997", "3000"} { // a thousand lines at a time, three of them headings
-		f.check(`document.getElementById("ask-diff").scrollTop = 1e9`)
-		f.wait(n+" lines", `document.querySelectorAll("#ask-diff .add").length >= `+n)
+		f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-diff").scrollTop = 1e9`)
+		f.wait(n+" lines", `document.getElementById("ask").shadowRoot.querySelectorAll("#ask-diff .add").length >= `+n)
 	}
-	f.check(`document.getElementById("ask-all").focus()`)
+	f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-all").focus()`)
 	must(t, f.Press(t.Context(), "Enter"))
-	f.wait("it is as before", `document.getElementById("ask-diff").clientHeight === `+small)
+	f.wait("it is as before", `document.getElementById("ask").shadowRoot.getElementById("ask-diff").clientHeight === `+small)
 	f.asks()
-	f.check(`document.getElementById("ask").focus()`)
+	f.check(`document.getElementById("ask").shadowRoot.getElementById("sheet").focus()`)
 	f.answer(once)
 	f.rested()
 	made(f, true, "long.txt")

@@ -8,7 +8,8 @@ import (
 
 // within are the controls that are visible and enabled now. A group with one stop for Tab, such as tabs or radio
 // buttons, is represented by the control at which Tab stops.
-const within = `[...(document.querySelector("dialog[open]") ?? document).querySelectorAll("button, input, select, textarea, summary, a[href], [tabindex]")].filter((e) =>
+const within = `[...(document.querySelector("dialog[open]") ?? document).querySelectorAll("*")].flatMap((e) => e.shadowRoot ? [...e.shadowRoot.querySelectorAll("*")] : [e]).filter((e) =>
+	e.matches("button, input, select, textarea, summary, a[href], [tabindex]") &&
 	e.checkVisibility({visibilityProperty: true}) && !e.disabled
 	&& (e.tabIndex >= 0 || e.matches("button, input, select, textarea, summary, a"))
 	&& !(e.tabIndex < 0 && e.matches("[role=tab]") && [...e.parentNode.children].some((o) => o.tabIndex >= 0))
@@ -20,7 +21,7 @@ func (p anyPage) walk(what string) {
 	p.check(`(() => { globalThis.walked = new Set(); const first = ` + within + `[0]; first.focus(); walked.add(first); })()`)
 	// Tab is not pressed at the last control, because the focus would go to the browser. The conversation's frame has
 	// the focus for some of the steps.
-	const at = `(walked.add(document.activeElement), document.activeElement === ` + within + `.at(-1) ? "end" : document.activeElement.id)`
+	const at = `(walked.add(` + focused + `), ` + focused + ` === ` + within + `.at(-1) ? "end" : document.activeElement.id)`
 	for range 150 {
 		if p.check(at) == "end" {
 			break
@@ -50,7 +51,7 @@ func TestKeyboardFilesReachesAll(t *testing.T) {
 		say(t, o, `add "one" to notes/plan.md`)
 		asked(t, o)
 		p.walk("while it asks")
-		must(t, o.Eval(testContext(t), `document.getElementById("ask").focus()`, nil))
+		must(t, o.Eval(testContext(t), `document.getElementById("ask").shadowRoot.getElementById("sheet").focus()`, nil))
 		p.keys("Tab", session)
 		rested(t, o)
 		bringSkill(t, o)
@@ -154,16 +155,16 @@ func TestKeyboardFilesActs(t *testing.T) {
 		// Questions.
 		send(`add "one" to notes/plan.md`)
 		p.wait("it asks", asking+` && document.activeElement.id === "ask"`)
-		p.tabTo("#scope")
+		p.tabTo("#ask >>> #scope")
 		if o.engine != browser.WebKit { // whose keys open the list, which is not the page's
 			p.keys("ArrowDown", "ArrowDown")
-			p.wait("a wider grant", `document.getElementById("scope").value === "notes/**"`)
+			p.wait("a wider grant", `document.getElementById("ask").shadowRoot.getElementById("scope").value === "notes/**"`)
 		}
-		act("#session", "Enter", "answered", `document.getElementById("ask").hidden`)
+		act("#ask >>> #session", "Enter", "answered", `document.getElementById("ask").hidden`)
 		restedHere()
 		send(`delete hours.csv`)
 		p.wait("it asks", asking+` && document.activeElement.id === "ask"`)
-		p.tabTo("#why")
+		p.tabTo("#ask >>> #why")
 		must(t, p.Type(t.Context(), "2 are not enough"))
 		p.keys("Enter")
 		p.wait("the reason is heard", `document.querySelector("#cards li:last-child.denied")?.textContent.includes("2 are not enough")`)

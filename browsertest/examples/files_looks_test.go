@@ -145,8 +145,8 @@ func TestFilesScreensOfAModel(t *testing.T) {
 				turns(tc("delete", "path", "one.txt"))
 				f.asks()
 				f.click("#new")
-				f.wait("whose it is", `!document.getElementById("ask-whose").hidden`)
-				f.check(`document.getElementById("ask").focus()`)
+				f.wait("whose it is", `!document.getElementById("ask").shadowRoot.getElementById("ask-whose").hidden`)
+				f.check(`document.getElementById("ask").shadowRoot.getElementById("sheet").focus()`)
 			}, answered(reject)},
 			{"what was allowed", func(*testing.T) {
 				f.check(`document.querySelector("#sessions li:last-child .chat").click()`)

@@ -103,7 +103,7 @@ func (f *filesPage) rested() {
 func (f *filesPage) asks() string {
 	f.t.Helper()
 	f.wait("it asks", reading)
-	return f.check(`document.getElementById("ask").innerText`)
+	return f.check(`document.getElementById("ask").shadowRoot.getElementById("sheet").innerText`)
 }
 
 // The answers to a question of consent, by key.
@@ -112,10 +112,10 @@ const once, session, project, reject, never = "1", "2", "3", "4", "5"
 // answer answers a question by key, and waits until it is gone.
 func (f *filesPage) answer(key string) {
 	f.t.Helper()
-	title := f.check(`document.getElementById("ask-title").textContent`)
+	title := f.check(`document.getElementById("ask").shadowRoot.getElementById("ask-title").textContent`)
 	f.wait("the question has the focus", `document.activeElement.id === "ask"`)
 	answerKey(f.t, f, key)
-	f.wait("the question is answered", `document.getElementById("ask").hidden || document.getElementById("ask-title").textContent !== `+js(title))
+	f.wait("the question is answered", `document.getElementById("ask").hidden || document.getElementById("ask").shadowRoot.getElementById("ask-title").textContent !== `+js(title))
 }
 
 // do makes the model call tools, answers the questions with the keys in order, and returns each result that the model
@@ -130,7 +130,7 @@ func (f *filesPage) do(keys string, calls ...call) []string {
 		f.answer(string(key))
 	}
 	poll.Try(func() bool {
-		if ask := f.check(`document.getElementById("ask").hidden ? "" : document.getElementById("ask").innerText`); ask != "" {
+		if ask := f.check(`document.getElementById("ask").hidden ? "" : document.getElementById("ask").shadowRoot.getElementById("sheet").innerText`); ask != "" {
 			f.t.Fatalf("it asks unexpectedly: %s", ask)
 		}
 		return len(f.requests()) >= before+2

@@ -14,10 +14,10 @@ import (
 const wholeSheet = `(() => {
 	const ask = document.getElementById("ask"), r = ask.getBoundingClientRect(), out = [];
 	if (r.left < 0 || r.top < 0 || r.right > innerWidth || r.bottom > innerHeight) out.push("the sheet leaves the window");
-	for (const e of ask.querySelectorAll("button, input, select")) {
+	for (const e of ask.shadowRoot.querySelectorAll("button, input, select")) {
 		if (!e.checkVisibility()) continue;
 		const b = e.getBoundingClientRect(), x = b.left + b.width / 2, y = b.top + b.height / 2;
-		if (!e.contains(document.elementFromPoint(x, y))) out.push((e.id || e.type) + " is covered by " + document.elementFromPoint(x, y)?.id);
+		if (!e.contains(ask.shadowRoot.elementFromPoint(x, y))) out.push((e.id || e.type) + " is covered by " + document.elementFromPoint(x, y)?.id);
 	}
 	return out.join("; ");
 })()`
@@ -81,7 +81,7 @@ func TestFilesQuestionOverEachPane(t *testing.T) {
 				{"main > #ask { display: none !important }", false},
 				{"#ask { z-index: -1 !important }", true},
 			} {
-				f.check(`document.getElementById("ask").focus()`)
+				f.check(`document.getElementById("ask").shadowRoot.getElementById("sheet").focus()`)
 				f.wait(where+": it can be answered", asking)
 				f.check(`style(` + js(how.style) + `)`)
 				keys := []string{once, session, project, never, "Enter"}
@@ -98,11 +98,11 @@ func TestFilesQuestionOverEachPane(t *testing.T) {
 				f.check(`unspoil()`)
 			}
 			f.wait(where+": it can be answered again", reading)
-			must(t, p.Click(ctx, "#once"))
+			must(t, p.Click(ctx, "#ask >>> #once"))
 			written()
 
 			ask(fmt.Sprintf("%s-%d-by-key.txt", pane, size[0]))
-			f.check(`document.getElementById("ask").focus()`)
+			f.check(`document.getElementById("ask").shadowRoot.getElementById("sheet").focus()`)
 			f.answer(once)
 			written()
 		}

@@ -152,7 +152,7 @@ func TestFilesSecrets(t *testing.T) {
 				t.Errorf("it asks %q", text)
 			}
 			answerKey(t, p, "1")
-			must(t, p.WaitFor(ctx, `document.getElementById("ask").innerText.includes("send the secret github to `+host+`")`))
+			must(t, p.WaitFor(ctx, `document.getElementById("ask").shadowRoot.getElementById("sheet").innerText.includes("send the secret github to `+host+`")`))
 			asked(t, p)
 			answerKey(t, p, "1")
 			rested(t, p)

@@ -73,7 +73,7 @@ func TestFilesTabs(t *testing.T) {
 		if !eval[bool](t, p, `document.querySelector("#sessions li:first-child .chat").parentNode.className === "works"`) {
 			t.Error("the tab behind does not show that it is at work")
 		}
-		must(t, p.Eval(ctx, `document.getElementById("ask").focus()`, nil))
+		must(t, p.Eval(ctx, `document.getElementById("ask").shadowRoot.getElementById("sheet").focus()`, nil))
 		answerKey(t, p, "4")
 		must(t, p.WaitFor(ctx, `document.getElementById("ask").hidden && document.querySelector("#sessions li:first-child .chat").parentNode.className !== "works"`))
 		say(t, p, "list the files")

@@ -55,7 +55,7 @@ func tick(t *testing.T, p driver, selector string) {
 const asking = `(!document.getElementById("ask").hidden && !document.getElementById("ask").hasAttribute("data-off"))`
 
 // reading goes to the next unseen part, as a user does, and then evaluates asking.
-const reading = `(document.querySelector("#ask:not([hidden]) #ask-next:not([hidden])")?.click(), ` + asking + `)`
+const reading = `(document.querySelector("#ask:not([hidden])")?.shadowRoot.querySelector("#ask-next:not([hidden])")?.click(), ` + asking + `)`
 
 // answerKey presses Tab and the key of an answer, because the focus may come from a text field.
 func answerKey(t *testing.T, p interface {
@@ -72,15 +72,15 @@ func asked(t *testing.T, p driver) string {
 	if err := p.WaitFor(testContext(t), reading); err != nil {
 		t.Fatalf("nothing is asked: %v; the page says %q and shows %s", err, eval[string](t, p, `document.getElementById("status").textContent`), cardsOf(t, p))
 	}
-	return eval[string](t, p, `document.getElementById("ask").innerText`)
+	return eval[string](t, p, `document.getElementById("ask").shadowRoot.getElementById("sheet").innerText`)
 }
 
 // stopButton returns the selector of the button that ends a run. A sheet over the composer has one of its
 // own.
 func stopButton(t *testing.T, p driver) string {
 	t.Helper()
-	if eval[bool](t, p, `document.getElementById("ask-stop").checkVisibility()`) {
-		return "#ask-stop"
+	if eval[bool](t, p, `document.getElementById("ask").shadowRoot.getElementById("ask-stop").checkVisibility()`) {
+		return "#ask >>> #ask-stop"
 	}
 	return "#stop"
 }

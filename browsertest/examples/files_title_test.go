@@ -8,7 +8,7 @@ func TestFilesTitleInItsBox(t *testing.T) {
 	t.Parallel()
 	eachFiles(t, func(t *testing.T, p *opened) {
 		const widths = `(() => {
-			const ask = document.getElementById("ask"), title = document.getElementById("ask-title"), range = document.createRange(), bad = [];
+			const ask = document.getElementById("ask"), title = document.getElementById("ask").shadowRoot.getElementById("ask-title"), range = document.createRange(), bad = [];
 			ask.hidden = false;
 			title.textContent = "Send to the MCP server every at 127.0.0.1:41907, for a prompt, and send a request to 127.0.0.1:41907?";
 			for (let w = 200; w <= 700; w++) {

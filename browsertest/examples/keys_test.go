@@ -9,8 +9,8 @@ import (
 // tabTo presses Tab, or Shift and Tab, until an element has the focus, like a user without a mouse.
 func (p anyPage) tabTo(selector string) {
 	p.t.Helper()
-	p.wait(selector, `!!document.querySelector(`+js(selector)+`) && !document.querySelector(`+js(selector)+`).disabled`)
-	if menu := p.check(`document.querySelector(` + js(selector) + `).closest("[popover]:not(:popover-open)")?.id ?? ""`); menu != "" {
+	p.wait(selector, `!!`+find(selector)+` && !`+find(selector)+`.disabled`)
+	if menu := p.check(find(selector) + `.closest("[popover]:not(:popover-open)")?.id ?? ""`); menu != "" {
 		opener := "[popovertarget=" + menu + "]"
 		if menu == "chat-menu" {
 			opener = "#sessions li:has([aria-current]) .more"
@@ -20,9 +20,9 @@ func (p anyPage) tabTo(selector string) {
 		p.wait(menu, `document.getElementById(`+js(menu)+`).contains(document.activeElement)`)
 	}
 	for n := range 200 {
-		if p.check(`document.activeElement === document.querySelector(`+js(selector)+`)`) == "true" {
+		if p.check(focused+` === `+find(selector)) == "true" {
 			// The focused element is marked, or the form or label around it.
-			if p.check(`document.activeElement.matches(":focus-visible") && [document.activeElement, document.activeElement.closest("form, label")].some((e) => e && getComputedStyle(e).outlineStyle !== "none")`) != "true" {
+			if p.check(`((at) => at.matches(":focus-visible") && [at, at.closest("form, label")].some((e) => e && getComputedStyle(e).outlineStyle !== "none"))(`+focused+`)`) != "true" {
 				p.t.Errorf("%s has the focus, and nothing shows it", selector)
 			}
 			return
@@ -40,7 +40,12 @@ func (p anyPage) tabTo(selector string) {
 		// Elements before the focus are reached backwards, because after the last element Firefox and
 		// WebKitGTK leave the page.
 		key := "Tab"
-		if p.check(`!!(document.activeElement.compareDocumentPosition(document.querySelector(`+js(selector)+`)) & Node.DOCUMENT_POSITION_PRECEDING)`) == "true" {
+		if p.check(`((a, b) => {
+			while (a.getRootNode() !== b.getRootNode())
+				if (b.getRootNode().host) b = b.getRootNode().host;
+				else a = a.getRootNode().host;
+			return !!(a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_PRECEDING);
+		})(`+focused+`, `+find(selector)+`)`) == "true" {
 			key = "Shift+Tab"
 		}
 		p.keys(key)

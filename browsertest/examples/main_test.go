@@ -238,11 +238,20 @@ func launchOwn(t *testing.T, o e2e.Options) *e2e.Browser {
 	return b
 }
 
+// find returns a JavaScript expression of the first element that a CSS selector matches. In it " >>> " goes
+// on in the open shadow tree of an element.
+func find(selector string) string {
+	return "document.querySelector(" + strings.ReplaceAll(js(selector), ` >>> `, `")?.shadowRoot.querySelector("`) + ")"
+}
+
+// focused is the element with the focus, also in an open shadow tree.
+const focused = `((e) => { while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement; return e; })(document.activeElement)`
+
 // press clicks a button once it is enabled.
 func press(t *testing.T, p driver, selector string) {
 	t.Helper()
 	ctx := testContext(t)
-	must(t, p.WaitFor(ctx, fmt.Sprintf("!document.querySelector(%q).matches(\":disabled\")", selector)))
+	must(t, p.WaitFor(ctx, "!"+find(selector)+`.matches(":disabled")`))
 	unfold(t, selector, func(e string) string { return eval[string](t, p, e) }, func(s string) { must(t, p.Click(ctx, s)) },
 		func(x, y float64) { must(t, p.MoveTo(ctx, x, y)) })
 	must(t, p.Click(ctx, selector))
@@ -252,7 +261,7 @@ func press(t *testing.T, p driver, selector string) {
 // to click an element, and move to move the mouse. It ends once the mouse reaches the button.
 func unfold(t *testing.T, selector string, text func(expression string) string, click func(selector string), move func(x, y float64)) {
 	t.Helper()
-	id := text(`document.querySelector(` + js(selector) + `)?.closest("[popover]:not(:popover-open)")?.id ?? ""`)
+	id := text(find(selector) + `?.closest("[popover]:not(:popover-open)")?.id ?? ""`)
 	if id == "" {
 		return
 	}
@@ -273,10 +282,10 @@ func reach(t *testing.T, selector string, text func(expression string) string, m
 	t.Helper()
 	poll.Until(t, selector+" is under the mouse", func() bool {
 		var at [2]float64
-		must(t, json.Unmarshal([]byte(text(`(() => { const r = document.querySelector(`+js(selector)+`).getBoundingClientRect(); return JSON.stringify([r.x + r.width / 2, r.y + r.height / 2]) })()`)), &at))
+		must(t, json.Unmarshal([]byte(text(`(() => { const r = `+find(selector)+`.getBoundingClientRect(); return JSON.stringify([r.x + r.width / 2, r.y + r.height / 2]) })()`)), &at))
 		move(at[0]+1, at[1])
 		move(at[0], at[1])
-		return text(`String(document.querySelector(`+js(selector)+`).matches(":hover"))`) == "true"
+		return text(`String(`+find(selector)+`.matches(":hover"))`) == "true"
 	})
 }
 

@@ -12,13 +12,13 @@ import (
 	"sync"
 	"syscall/js"
 
-	"github.com/bailey-go/bailey/examples/files/consent/sheet"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/ui"
 )
 
 // A page reads without a question, and what it changes is asked about.
@@ -38,7 +38,7 @@ type page struct {
 	ctx     context.Context
 	box     *sandbox.Box
 	session *sandbox.Session
-	sheet   *sheet.Sheet
+	sheet   *ui.Sheet
 	app     *iframe.App // the one that is shown
 	tool    string      // whose page it is
 	asks    int
@@ -47,7 +47,11 @@ type page struct {
 func run(ctx context.Context) error {
 	dom.Empty("stage", "log") // after an exit the program is started again in the same page
 	p := &page{ctx: ctx}
-	p.sheet = sheet.New(sheet.Options{OnStop: func() { p.sheet.Dismiss(p.session.ID()) }, OnAsk: func(title string) { dom.Status("A question: " + title) }})
+	var err error
+	p.sheet, err = ui.New(iframe.ElementOf(dom.Element("ask")), ui.Options{OnStop: func() { p.sheet.Dismiss(p.session.ID()) }, OnAsk: func(title string) { dom.Status("A question: " + title) }})
+	if err != nil {
+		return err
+	}
 	pol, err := policy.Parse(rules, policy.Options{})
 	if err != nil {
 		return err

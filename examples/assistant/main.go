@@ -14,11 +14,11 @@ import (
 	"strings"
 	"syscall/js"
 
-	"github.com/bailey-go/bailey/examples/files/consent/sheet"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/ui"
 )
 
 //go:embed notes hours.csv
@@ -33,7 +33,7 @@ func main() {
 type page struct {
 	ctx     context.Context
 	view    *iframe.Document  // the conversation, behind two frames
-	sheet   *sheet.Sheet      // the questions of consent
+	sheet   *ui.Sheet         // the questions of consent
 	work    *fsaccess.Journal // the open folder, with an undo
 	box     *sandbox.Box
 	session *sandbox.Session
@@ -43,13 +43,12 @@ type page struct {
 
 func run(ctx context.Context) error {
 	element("paper").Call("replaceChildren") // after an exit the program is started again in the same page
-	parent, err := iframe.ElementByID("paper")
+	p, err := &page{ctx: ctx}, error(nil)
+	p.sheet, err = ui.New(iframe.ElementOf(element("ask")), ui.Options{OnStop: p.stop, OnAsk: func(title string) { status("Waiting for your answer: " + title) }})
 	if err != nil {
 		return err
 	}
-	p := &page{ctx: ctx}
-	p.sheet = sheet.New(sheet.Options{OnStop: p.stop, OnAsk: func(title string) { status("Waiting for your answer: " + title) }})
-	p.view, err = iframe.NewDocument(ctx, parent, iframe.DocumentOptions{
+	p.view, err = iframe.NewDocument(ctx, iframe.ElementOf(element("paper")), iframe.DocumentOptions{
 		MaxHeight: 200_000,
 		Theme:     iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
 	})

@@ -114,7 +114,7 @@ func run(ctx context.Context) error {
 	if a.tools.Built() { // a WebAssembly program, behind two frames of its own
 		counts = `run "awk -F, '{s += $3} END {print s}' hours.csv"`
 	}
-	a.sessions = sessions.New(ctx, sessions.Options{
+	a.sessions, err = sessions.New(ctx, sessions.Options{
 		Lock: &a.mu, Settings: a.settings, Shield: &blocked, Notify: notices.Notify, Counts: counts, Spent: spent.New(a.settings, &a.mu).Show,
 		Refresh: func() error { return errors.Join(a.workspace.Refresh(), a.network.Settle()) },
 		Reveal:  func(path string) { a.workspace.Reveal(path) },
@@ -124,6 +124,9 @@ func run(ctx context.Context) error {
 		Journal: func() *fsaccess.Journal { return a.workspace.FS().(*fsaccess.Journal) },
 		Sample:  func() error { return a.workspace.UseSample() },
 	})
+	if err != nil {
+		return err
+	}
 	a.mu.Lock() // the user may press a button, or drop a folder, meanwhile
 	a.workspace = workspace.New(ctx, workspace.Options{
 		Sample: sample, Lock: &a.mu, Settings: a.settings, OnClose: a.sessions.Close, OnOpen: a.opened, Mention: a.sessions.Mention, Link: talk.OpenLink,

@@ -73,7 +73,8 @@ type Page interface {
 	// Close closes the page.
 	Close() error
 	// Click scrolls the first element that matches a CSS selector into view, and clicks its middle
-	// with a trusted event. It returns an error if there is none, or it has no size.
+	// with a trusted event. It returns an error if there is none, or it has no size. In the selector
+	// " >>> " goes on in the open shadow tree of an element.
 	Click(ctx context.Context, selector string) error
 	// ClickAt clicks at a point of the viewport, in CSS pixels.
 	ClickAt(ctx context.Context, x, y float64) error

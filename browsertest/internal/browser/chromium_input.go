@@ -17,11 +17,12 @@ import (
 )
 
 // middleOf returns a JavaScript expression that scrolls an element into view. Its value is the
-// middle of the element in the viewport and its size, or null.
+// middle of the element in the viewport and its size, or null. In the selector " >>> " goes on in the
+// open shadow tree of an element.
 func middleOf(selector string) string {
 	quoted, _ := quoteJS(selector)
 	return `(() => {
-		const e = document.querySelector(` + quoted + `);
+		const e = ` + quoted + `.split(" >>> ").reduce((e, s) => (e?.shadowRoot ?? e)?.querySelector(s), document);
 		if (!e) return null;
 		e.scrollIntoView({block: "center", inline: "center", behavior: "instant"});
 		const r = e.getBoundingClientRect();

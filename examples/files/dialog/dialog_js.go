@@ -7,9 +7,9 @@ import (
 	"syscall/js"
 	"time"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/consent"
 )
 
 // Question is the content of a dialogue. Closing it by Escape returns no answer.

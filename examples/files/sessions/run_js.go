@@ -8,10 +8,10 @@ import (
 	"syscall/js"
 	"time"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/files/talk"
 	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/internal/consent"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/provider"
@@ -31,9 +31,7 @@ func (m *Sessions) composer() {
 		go m.send(dom.Value("text"))
 		return true
 	})
-	for _, id := range []string{"stop", "ask-stop"} {
-		dom.On(dom.Element(id), "click", func(js.Value) { m.interrupt() })
-	}
+	dom.OnClick("stop", m.interrupt)
 	dom.OnKey(dom.Document().Get("body"), func(e js.Value) bool {
 		if e.Get("key").String() == "Escape" && m.cur != nil && m.cur.Cancel != nil && !dom.Element("dialog").Get("open").Bool() {
 			go m.interrupt()

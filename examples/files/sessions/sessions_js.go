@@ -9,16 +9,17 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/bailey-go/bailey/examples/files/consent/sheet"
 	"github.com/bailey-go/bailey/examples/files/settings"
 	"github.com/bailey-go/bailey/examples/files/shield"
 	"github.com/bailey-go/bailey/examples/files/talk"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/iframe/guests"
 	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/ui"
 )
 
 // Options are the parts of the page that the conversations talk with. All are required.
@@ -42,7 +43,7 @@ type Options struct {
 type Sessions struct {
 	Options
 	ctx     context.Context
-	sheet   *sheet.Sheet
+	sheet   *ui.Sheet
 	box     *sandbox.Box
 	store   sandbox.Store
 	folder  string                  // the name of the open folder
@@ -64,8 +65,9 @@ type Sessions struct {
 	commands commands
 }
 
-// New sets up the buttons and the text field, and opens no conversation.
-func New(ctx context.Context, o Options) *Sessions {
+// New sets up the buttons and the text field, and opens no conversation. It fails if the page can't show
+// questions.
+func New(ctx context.Context, o Options) (*Sessions, error) {
 	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}, gone: map[string]bool{}, files: attached{ctx: ctx}}
 	m.drafts = drafts{&m.files, map[string][]sandbox.File{}}
 	m.commands.read = func(dir string) ([]fs.DirEntry, error) {
@@ -75,15 +77,19 @@ func New(ctx context.Context, o Options) *Sessions {
 		return m.Journal().ReadDir(dir)
 	}
 	m.answers, _ = markdown.New(markdown.Options{}.Draw(guests.Draw(ctx, "guests/"))) // these options are valid
-	m.sheet = sheet.New(sheet.Options{Whose: m.whose, OnStop: m.interrupt, OnAsk: func(title string) {
+	var err error
+	m.sheet, err = ui.New(iframe.ElementOf(dom.Element("ask")), ui.Options{Whose: m.whose, OnStop: m.interrupt, OnAsk: func(title string) {
 		dom.Status("Waiting for your answer: " + title)
 		m.Notify("The assistant asks", title)
 	}})
+	if err != nil {
+		return nil, err
+	}
 	m.menu()
 	m.chats()
 	talk.OnCard(func() *talk.Talk { return m.cur })
 	m.composer()
-	return m
+	return m, nil
 }
 
 // keepDraft stores the text in the field for the conversation in view.
@@ -102,7 +108,7 @@ func (m *Sessions) stow() {
 }
 
 // Sheet returns the sheet in which boxes ask about a conversation's calls.
-func (m *Sessions) Sheet() *sheet.Sheet { return m.sheet }
+func (m *Sessions) Sheet() *ui.Sheet { return m.sheet }
 
 // Commands sets the skills of the folder that is opened next, which the user can call.
 func (m *Sessions) Commands(list []sandbox.Skill) { m.commands.skills = list }

@@ -11,10 +11,10 @@ import (
 	"strings"
 	"syscall/js"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/headers"
+	"github.com/bailey-go/bailey/internal/consent"
 	"github.com/bailey-go/bailey/sandbox/provider"
 )
 

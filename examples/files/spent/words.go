@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/files/settings"
+	"github.com/bailey-go/bailey/internal/consent"
 	"github.com/bailey-go/bailey/sandbox"
 )
 

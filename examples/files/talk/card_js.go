@@ -6,9 +6,9 @@ import (
 	"syscall/js"
 	"time"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
-	"github.com/bailey-go/bailey/examples/files/consent/sheet"
 	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/internal/consent"
+	"github.com/bailey-go/bailey/internal/consent/inview"
 	"github.com/bailey-go/bailey/sandbox"
 )
 
@@ -246,7 +246,7 @@ func (c *card) outcome(v any) {
 			box := dom.Create("pre", "")
 			box.Set("className", "diff")
 			box.Set("tabIndex", 0)
-			sheet.ShowDiff(box, diff)
+			inview.ShowDiff(box, diff)
 			c.body.Call("append", dom.Create("h3", title), box)
 			return
 		}

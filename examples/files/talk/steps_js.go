@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/internal/consent"
 	"github.com/bailey-go/bailey/sandbox"
 )
 

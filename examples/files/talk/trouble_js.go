@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/internal/consent"
 	"github.com/bailey-go/bailey/sandbox"
 )
 

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"syscall/js"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
-	"github.com/bailey-go/bailey/examples/files/consent/sheet"
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/consent"
+	"github.com/bailey-go/bailey/internal/consent/inview"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
@@ -32,7 +32,7 @@ func accepts(s sandbox.Skill) (bool, error) {
 	}
 	lines, need, long := consent.Read(consent.Passage{Heading: always, Text: description}, consent.Passage{Heading: then, Text: content})
 	text := dom.Pre("", "diff", "Text of "+s.Name)
-	read := sheet.NewReader(text)
+	read := inview.NewReader(text)
 	read.Show(lines, need)
 	left := dom.Create("p", "")
 	left.Set("className", "small")

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/consent"
 	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/sandbox"
 )

@@ -8,9 +8,9 @@ import (
 	"syscall/js"
 	"time"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/consent"
 )
 
 // maxFound is the number of names that a filter finds.

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"syscall/js"
 
-	"github.com/bailey-go/bailey/examples/files/consent/sheet"
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/files/unseen"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/consent/inview"
 )
 
 // maxEdit is the size of the largest text that can be edited here, in bytes.
@@ -158,7 +158,7 @@ func (v *Viewer) compare() {
 	if dom.Failed(err) {
 		return
 	}
-	sheet.ShowDiff(e.diff, text)
+	inview.ShowDiff(e.diff, text)
 	e.diff.Set("hidden", false)
 	e.diff.Call("focus")
 }
@@ -226,7 +226,7 @@ func (v *Viewer) conflict(mine []byte) bool {
 		return false
 	}
 	pre := dom.Pre("", "diff", "")
-	sheet.ShowDiff(pre, text)
+	inview.ShowDiff(pre, text)
 	q := dialog.Question{Title: unseen.Text(name) + " has changed since you opened it", Text: "This is what yours would change of it now. If you save yours, History can bring the other one back.", Body: []js.Value{pre}, Answers: []string{"Keep editing", "Take theirs", "Save mine"}}
 	if gone {
 		q.Title, q.Answers = unseen.Text(name)+" is no longer there", []string{"Keep editing", "Save mine"}

@@ -9,12 +9,12 @@ import (
 	"strings"
 	"syscall/js"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/files/tree"
 	"github.com/bailey-go/bailey/examples/files/unseen"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/consent"
 )
 
 // hands sets up the changes that the user makes by hand. Like the assistant's, all of them can be

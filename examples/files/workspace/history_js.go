@@ -7,9 +7,9 @@ import (
 	"strings"
 	"syscall/js"
 
-	"github.com/bailey-go/bailey/examples/files/consent/sheet"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/consent/inview"
 )
 
 // took shows said, or the error of the action, and then the changed tree, file and history. It returns
@@ -153,7 +153,7 @@ func (w *Workspace) step(e js.Value) {
 	pre := dom.Create("pre", "")
 	pre.Set("className", "diff")
 	pre.Set("tabIndex", 0)
-	sheet.ShowDiff(pre, diff)
+	inview.ShowDiff(pre, diff)
 	button.Call("remove")
 	row.Call("append", pre)
 }

@@ -1,25 +1,25 @@
-package sheet
+package inview
 
 import (
 	"math"
 	"sort"
-	"syscall/js"
 
-	"github.com/bailey-go/bailey/examples/files/consent"
-	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/internal/consent"
+	"github.com/bailey-go/bailey/internal/dom"
+	"github.com/bailey-go/bailey/internal/jsx"
 )
 
 // Reader is an element that scrolls, with an element for each line in it. It records which of the
 // lines have been in view.
 type Reader struct {
 	consent.Reading
-	box  js.Value
+	box  dom.Node
 	rest []consent.Line // of a long text: those that are not in the page yet, added as the user scrolls
 	more bool           // the last element is no line, and states how many more there are
 }
 
 // NewReader returns a Reader of an element. Its lines are the element's children, or those of Show.
-func NewReader(box js.Value) *Reader { return &Reader{box: box} }
+func NewReader(element jsx.Raw) *Reader { return &Reader{box: dom.Of(jsx.FromRaw(element))} }
 
 // Show replaces the lines, shows them from the first one on, and sets which of them have to be seen.
 func (r *Reader) Show(lines []consent.Line, need consent.Reading) {
@@ -34,11 +34,11 @@ func (r *Reader) Show(lines []consent.Line, need consent.Reading) {
 // is called again and again, and adds lines of a long text when the user comes near to the end of the
 // present ones.
 func (r *Reader) Look() bool {
-	r.fill()
+	r.Fill()
 	if left, _ := r.Left(); left == 0 {
 		return true
 	}
-	r.see()
+	r.Watch()
 	left, _ := r.Left()
 	return left == 0
 }
@@ -46,9 +46,9 @@ func (r *Reader) Look() bool {
 // chunk is the number of lines that are added to the page at once. Many more would block the page.
 const chunk = 1000
 
-// fill adds lines when the end of the present ones comes near to view.
-func (r *Reader) fill() {
-	if len(r.rest) > 0 && r.box.Get("scrollTop").Float()+2*r.box.Get("clientHeight").Float()+400 >= r.box.Get("scrollHeight").Float() {
+// Fill adds lines when the end of the present ones comes near to view.
+func (r *Reader) Fill() {
+	if len(r.rest) > 0 && r.box.Get("scrollTop").Number()+2*r.box.Get("clientHeight").Number()+400 >= r.box.Get("scrollHeight").Number() {
 		r.add()
 	}
 }
@@ -59,12 +59,10 @@ func (r *Reader) add() {
 		r.box.Get("lastElementChild").Call("remove")
 	}
 	n := min(chunk, len(r.rest))
-	addLines(r.box, r.rest[:n])
+	add(r.box, r.rest[:n])
 	r.rest = r.rest[n:]
 	if r.more = len(r.rest) > 0; r.more {
-		end := dom.Create("span", "⟨"+consent.Thousands(len(r.rest))+" more lines: scroll down⟩")
-		end.Set("className", "line skip")
-		r.box.Call("append", end)
+		r.box.Call("append", dom.Create("span", "⟨"+consent.Thousands(len(r.rest))+" more lines: scroll down⟩", "class", "line skip"))
 	}
 }
 
@@ -77,27 +75,27 @@ func (r *Reader) rows() int {
 	return n
 }
 
-// see records which lines are in view now. Only the part of the element that is in the window counts.
-func (r *Reader) see() {
-	box, rows := rectOf(r.box).and(shownOf(r.box)), r.box.Get("children")
-	row := func(i int) rect { return rectOf(rows.Index(i)) }
+// Watch records which lines are in view now. Only the part of the element that is in the window counts.
+func (r *Reader) Watch() {
+	box, rows := dom.Bounds(r.box).And(dom.Shown(r.box)), r.box.Get("children")
+	row := func(i int) dom.Rect { return dom.Bounds(rows.At(i)) }
 	n := r.rows()
-	for i := sort.Search(n, func(i int) bool { return row(i).bottom > box.top+1 }); i < n; i++ {
+	for i := sort.Search(n, func(i int) bool { return row(i).Bottom > box.Top+1 }); i < n; i++ {
 		at := row(i)
-		if at.top >= box.bottom-1 {
+		if at.Top >= box.Bottom-1 {
 			return
 		}
 		// Up to 1.5 pixels are lost by rounding. Less than half a line of text does not count.
-		h := at.height()
-		top, bottom := math.Max(at.top, box.top), math.Min(at.bottom, box.bottom)
+		h := at.Height()
+		top, bottom := math.Max(at.Top, box.Top), math.Min(at.Bottom, box.Bottom)
 		if h < consent.Least || bottom-top < consent.Least {
 			continue
 		}
-		from, to := (top-at.top)/h, (bottom-at.top)/h
-		if box.top-at.top <= 1.5 {
+		from, to := (top-at.Top)/h, (bottom-at.Top)/h
+		if box.Top-at.Top <= 1.5 {
 			from = 0
 		}
-		if at.bottom-box.bottom <= 1.5 {
+		if at.Bottom-box.Bottom <= 1.5 {
 			to = 1
 		}
 		r.See(i, from, to)
@@ -114,6 +112,6 @@ func (r *Reader) Next() {
 		r.box.Set("scrollTop", r.box.Get("scrollHeight"))
 		return
 	}
-	row, box := rectOf(r.box.Get("children").Index(line)), rectOf(r.box)
-	r.box.Set("scrollTop", r.box.Get("scrollTop").Float()+consent.Scroll(at, row.top, row.bottom, box.top, box.bottom))
+	row, box := dom.Bounds(r.box.Get("children").At(line)), dom.Bounds(r.box)
+	r.box.Set("scrollTop", r.box.Get("scrollTop").Number()+consent.Scroll(at, row.Top, row.Bottom, box.Top, box.Bottom))
 }
