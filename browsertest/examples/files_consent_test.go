@@ -135,7 +135,7 @@ func TestFilesPartOfABatch(t *testing.T) {
 		ask("two of three", write("in-1.txt"), tc("delete", "path", "hours.csv"), write("in-2.txt"))
 		toggle("hours.csv")
 		for id, text := range map[string]string{"once": "Allow 2 of 3", "session": "Allow 2 of 3 in this chat", "project": "Always allow 2 of 3 here", "never": "Never 2 of 3 here", "reject": "Don't allow"} {
-			if got := f.check(`document.getElementById(` + js(id) + `).textContent`); !strings.HasSuffix(got, " "+text) {
+			if got := f.check(`document.getElementById("ask").shadowRoot.getElementById(` + js(id) + `).textContent`); !strings.HasSuffix(got, " "+text) {
 				t.Errorf("the button says %q, want %q", got, text)
 			}
 		}
