@@ -70,6 +70,7 @@ func TestAttackFloodsOfATakenFrame(t *testing.T) {
 				before = f.taken
 				im.attach(f, other) // a port that the thief holds the other end of
 			})
+			began := time.Now()
 			for range c.messages {
 				if err := thief.Post(c.message); err != nil {
 					t.Fatal(err)
@@ -84,7 +85,11 @@ func TestAttackFloodsOfATakenFrame(t *testing.T) {
 				inLoop(im, func() { over, taken = im.frame != f || im.currentHeight() == 77, f.taken-before })
 				return over
 			})
-			much := taken > c.messages*3/4 || calls.Load() > int64(c.messages)/2
+			within := 0
+			if limited { // a slow machine takes long for the flood, and then more of it is within the limit
+				within = int(c.rates.message.burst + c.rates.message.perSecond*time.Since(began).Seconds())
+			}
+			much := taken > max(c.messages*3/4, within) || calls.Load() > int64(max(c.messages/2, within))
 			if limited {
 				count.Try(fmt.Sprintf("%s: %d of %d taken, %d calls into the app", c.name, taken, c.messages, calls.Load()), much)
 				flush(t, d) // it still works
