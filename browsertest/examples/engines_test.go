@@ -47,7 +47,7 @@ func (p anyPage) wait(what, expression string) {
 	p.t.Helper()
 	last := ""
 	poll.Until(p.t, what, func() bool { last = p.watch(expression, "true"); return last == "true" }, func() string {
-		return fmt.Sprintf("last it was %q, and the page says %q; its question is %.600q; its viewer %.200q", last, p.check(`document.getElementById("status").innerText`), p.check(`(document.getElementById("ask")?.hasAttribute("data-off") ?? "") + " " + (document.getElementById("ask")?.innerText ?? "")`), p.check(`document.getElementById("viewer")?.innerText ?? ""`))
+		return fmt.Sprintf("last it was %q, and the page says %q; its question is %.600q; its viewer %.200q", last, p.check(`document.getElementById("status").innerText`), p.check(`(document.getElementById("ask")?.hasAttribute("data-off") ?? "") + " " + (document.getElementById("ask")?.shadowRoot?.getElementById("sheet").innerText ?? document.getElementById("ask")?.innerText ?? "")`), p.check(`document.getElementById("viewer")?.innerText ?? ""`))
 	})
 }
 
