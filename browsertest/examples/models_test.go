@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
 // modelServer is a provider on loopback with the Chat Completions API. The name of the model
@@ -217,17 +219,9 @@ func (t turn) write(w http.ResponseWriter, n int) {
 		fmt.Fprintf(w, `{"error":{"message":%q}}`, t.text)
 		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	send := func(v any) {
-		b, _ := json.Marshal(v)
-		fmt.Fprintf(w, "data: %s\n\n", b)
-		w.(http.Flusher).Flush()
-	}
-	delta := func(d map[string]any) {
-		send(map[string]any{"choices": []any{map[string]any{"delta": d}}})
-	}
+	out := e2e.NewCompletions(w)
 	if t.thinks != "" {
-		delta(map[string]any{"reasoning_content": t.thinks})
+		out.Delta(map[string]any{"reasoning_content": t.thinks})
 	}
 	size := len(t.text)
 	if t.pace > 0 {
@@ -241,7 +235,7 @@ func (t turn) write(w http.ResponseWriter, n int) {
 			break
 		}
 		rest = rest[len(piece):]
-		delta(map[string]any{"content": piece})
+		out.Delta(map[string]any{"content": piece})
 		<-time.After(t.pace) // as a model is slow: the page is looked at meanwhile
 		if i == 0 && t.hold != nil {
 			<-t.hold
@@ -250,19 +244,12 @@ func (t turn) write(w http.ResponseWriter, n int) {
 	if t.cut {
 		panic(http.ErrAbortHandler)
 	}
-	var calls []any
+	var calls []e2e.Called
 	for i, c := range t.calls {
 		args, _ := json.Marshal(c.args)
-		calls = append(calls, map[string]any{"index": i, "id": fmt.Sprintf("m%d-%d", n, i), "type": "function", "function": map[string]any{"name": c.tool, "arguments": string(args)}})
+		calls = append(calls, e2e.Called{ID: fmt.Sprintf("m%d-%d", n, i), Tool: c.tool, Args: string(args)})
 	}
-	finish := "stop"
-	if calls != nil {
-		delta(map[string]any{"tool_calls": calls})
-		finish = "tool_calls"
-	}
-	send(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{}, "finish_reason": finish}}})
-	send(map[string]any{"choices": []any{}, "usage": map[string]any{"prompt_tokens": 10, "completion_tokens": 10}})
-	fmt.Fprint(w, "data: [DONE]\n\n")
+	out.End(calls, 10)
 }
 
 // withModels copies the built examples that ask a model, with headers that let them reach the models.

@@ -6,6 +6,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/bailey-go/bailey/browsertest/internal/e2e"
 )
 
 // turn is one answer of the scripted model.
@@ -84,37 +86,22 @@ func model(w http.ResponseWriter, r *http.Request) {
 			t.Text = fmt.Sprint(len(req.Messages), " messages, files ", files)
 		}
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	send := func(v any) {
-		b, _ := json.Marshal(v)
-		fmt.Fprintf(w, "data: %s\n\n", b)
-		w.(http.Flusher).Flush()
-	}
-	delta := func(d map[string]any) {
-		send(map[string]any{"choices": []any{map[string]any{"delta": d}}})
-	}
+	out := e2e.NewCompletions(w)
 	if t.Text != "" {
-		delta(map[string]any{"content": t.Text})
+		out.Delta(map[string]any{"content": t.Text})
 	}
 	if t.Hold {
 		<-r.Context().Done()
 		return
 	}
-	var calls []any
+	var calls []e2e.Called
 	for i, c := range t.Calls {
 		args := string(c.Args)
 		var raw string
 		if json.Unmarshal(c.Args, &raw) == nil {
 			args = raw
 		}
-		calls = append(calls, map[string]any{"index": i, "id": fmt.Sprintf("m%d-%d", len(req.Messages), i), "type": "function", "function": map[string]any{"name": c.Tool, "arguments": args}})
+		calls = append(calls, e2e.Called{ID: fmt.Sprintf("m%d-%d", len(req.Messages), i), Tool: c.Tool, Args: args})
 	}
-	finish := "stop"
-	if calls != nil {
-		delta(map[string]any{"tool_calls": calls})
-		finish = "tool_calls"
-	}
-	send(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{}, "finish_reason": finish}}})
-	send(map[string]any{"choices": []any{}, "usage": map[string]any{"prompt_tokens": 10, "completion_tokens": 5}})
-	fmt.Fprint(w, "data: [DONE]\n\n")
+	out.End(calls, 5)
 }
