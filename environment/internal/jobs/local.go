@@ -186,7 +186,7 @@ type Job struct {
 	ended  chan struct{}
 	halted func() error
 	thrown func() error
-	tenant *string // nil without a name
+	leave  func() // counts the job no longer for its tenant, nil without a name. It is under the lock of l
 
 	mu   sync.Mutex
 	next int
@@ -251,7 +251,6 @@ func (l *Local) start() (_ *Job, err error) {
 		_, _ = io.Copy(io.Discard, out)
 		_ = j.cmd.Wait()
 		close(j.ended)
-		l.leave(j)
 	}()
 	if err == nil {
 		_, err = io.WriteString(in, "go\n")
@@ -278,28 +277,21 @@ func (l *Local) start() (_ *Job, err error) {
 // ErrTenant is the error of a job that would be one too many for its tenant.
 var ErrTenant = errors.New("jobs: the tenant has as many jobs as it may: close one, or wait until one is paused")
 
-// enter counts a job of a tenant, if it may have one more.
-func (l *Local) enter(tenant string) error {
+// enter counts a job of a tenant until it leaves, if the tenant may have one more.
+func (l *Local) enter(tenant string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if n := l.o.PerTenant; n > 0 && l.tenants[tenant] >= n {
-		return fmt.Errorf("%w (%d of %q)", ErrTenant, n, tenant)
+		return nil, fmt.Errorf("%w (%d of %q)", ErrTenant, n, tenant)
 	}
 	l.tenants[tenant]++
-	return nil
-}
-
-// leave counts a job of a tenant no longer. It does nothing for a job without one, and at its second call.
-func (l *Local) leave(j *Job) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if j.tenant == nil {
-		return
-	}
-	if l.tenants[*j.tenant]--; l.tenants[*j.tenant] == 0 {
-		delete(l.tenants, *j.tenant)
-	}
-	j.tenant = nil
+	return sync.OnceFunc(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.tenants[tenant]--; l.tenants[tenant] == 0 {
+			delete(l.tenants, tenant)
+		}
+	}), nil
 }
 
 // Create implements [Provider]. A job that was paused goes on.
@@ -312,11 +304,15 @@ func (l *Local) Create(ctx context.Context, name string) (_ *Job, err error) {
 	if l.o.Tenant != nil {
 		tenant = l.o.Tenant(name)
 	}
-	if err := l.enter(tenant); err != nil {
+	leave, err := l.enter(tenant)
+	if err != nil {
 		return nil, err
 	}
-	counted := &Job{tenant: &tenant} // until the job itself has the tenant
-	defer func() { l.leave(counted) }()
+	defer func() {
+		if err != nil {
+			leave()
+		}
+	}()
 	for {
 		var j *Job
 		select {
@@ -347,13 +343,12 @@ func (l *Local) Create(ctx context.Context, name string) (_ *Job, err error) {
 			}
 		}
 		l.mu.Lock()
-		j.tenant, counted.tenant = counted.tenant, nil
+		j.leave = leave
 		l.mu.Unlock()
-		select {
-		case <-j.ended: // perhaps before it had the tenant
-			l.leave(j)
-		default:
-		}
+		go func() {
+			<-j.ended
+			leave()
+		}()
 		j.mu.Lock()
 		defer j.mu.Unlock()
 		if l.o.Idle > 0 {
@@ -422,7 +417,7 @@ func (j *Job) Use() (done func(), err error) {
 
 // Pause stores the folder, ends the job and removes its folder here. Create goes on with all of its work. If the
 // folder can't be stored, the job goes on. If another job of the name has stored a message in the meantime, the
-// error wraps [ErrConflict]. Programs that still run are killed.
+// error wraps [ErrConflict], and this job is to be closed. Programs that still run are killed.
 func (j *Job) Pause(ctx context.Context) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -434,16 +429,19 @@ func (j *Job) pause(ctx context.Context) error {
 		return err
 	}
 	tree, err := Save(ctx, j.l.o.Store, j.root)
+	if err == nil {
+		_, err = j.append(ctx, Entry{N: j.next, Tree: tree, Paused: true})
+	}
 	if err != nil {
 		return err
 	}
-	// What is running may have written since. If the second snapshot fails, the first one stands.
 	err = j.halted()
-	if last, failed := Save(ctx, j.l.o.Store, j.root); failed == nil {
-		tree = last
+	// What was running may have written since.
+	last, failed := Save(ctx, j.l.o.Store, j.root)
+	if failed == nil && last != tree {
+		_, failed = j.append(ctx, Entry{N: j.next, Tree: last, Paused: true})
 	}
-	_, conflict := j.append(ctx, Entry{N: j.next, Tree: tree, Paused: true})
-	return errors.Join(conflict, err, j.Close())
+	return errors.Join(err, failed, j.Close())
 }
 
 // pauseTime is the most time for the snapshot of an idle job.
@@ -490,7 +488,6 @@ func (j *Job) halt() error {
 
 func (j *Job) throw() error {
 	errs := []error{j.halted()}
-	j.l.leave(j)
 	if j.root != nil {
 		errs = append(errs, j.root.Close())
 	}
@@ -500,7 +497,11 @@ func (j *Job) throw() error {
 	errs = append(errs, os.RemoveAll(j.base))
 	j.l.mu.Lock()
 	delete(j.l.all, j)
+	leave := j.leave
 	j.l.mu.Unlock()
+	if leave != nil {
+		leave()
+	}
 	return errors.Join(errs...)
 }
 

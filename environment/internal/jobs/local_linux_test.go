@@ -302,6 +302,32 @@ func TestPause(t *testing.T) {
 	if err := again.Pause(t.Context()); !errors.Is(err, ErrConflict) {
 		t.Errorf("%v", err)
 	}
+	if err := again.runs(); err != nil {
+		t.Errorf("a job whose work is not stored has ended: %v", err)
+	}
+}
+
+// full is a store that takes no entry.
+type full struct{ Store }
+
+func (full) Append(context.Context, string, Entry) error { return syscall.ENOSPC }
+
+// A store that is full costs no work.
+func TestPauseWithoutRoom(t *testing.T) {
+	l, _ := provider(t, 1, func(o *Options) { o.Store = full{o.Store} })
+	j, err := l.Create(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := j.root.WriteFile("a.txt", []byte("work"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := j.Pause(t.Context()); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("%v", err)
+	}
+	if data, err := os.ReadFile(filepath.Join(j.Dir, "a.txt")); err != nil || string(data) != "work" || j.runs() != nil {
+		t.Errorf("%q, %v, %v", data, err, j.runs())
+	}
 }
 
 // A job is paused when nobody uses it, and not before. One that can't be stored goes on.
