@@ -10,11 +10,11 @@ export { transport } from './transport.mjs';
 /** @type {typeof import('./agent.d.mts').load} */
 export const load = async (options = {}) => {
   const program = await start(assets(), options);
-  return { ...program, box: async (options) => boxOf(await program.box(await own(options))) };
+  return { ...program, box: async (options) => boxOf(await program.box(own(options))) };
 };
 
 /** Returns the options of a box with the program's own objects in them. @param {any} options */
-const own = async (options) => {
+const own = (options) => {
   if (!options || typeof options !== 'object') return options;
   const { tools, ...rest } = options;
   if ('folder' in rest) rest.folder = unguarded(rest.folder);
