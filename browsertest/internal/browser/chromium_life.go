@@ -2,6 +2,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -198,17 +199,29 @@ func (b *ChromiumBrowser) Crash(ctx context.Context, id string) error {
 // Crash ends the page's renderer process, and returns when it has ended.
 func (p *ChromiumPage) Crash(ctx context.Context) error { return crash(ctx, p.target) }
 
-// crash does not wait for the result of the command, which never comes because its target is gone.
+// crash returns when the target is gone: by the command, or because it went away on its own before.
 func crash(ctx context.Context, s cdp.Session) error {
 	ctx, cancel := context.WithTimeout(ctx, endLimit)
 	defer cancel()
 	gone, stop := s.Subscribe("Inspector.targetCrashed")
 	defer stop()
-	go cdp.Call(ctx, s, page.Crash, cdp.Empty{})
+	refused := make(chan error, 1)
+	go func() {
+		// The session of a frame ends with the command. That of a page stays, without an answer.
+		if _, err := cdp.Call(ctx, s, page.Crash, cdp.Empty{}); err != nil {
+			refused <- err
+		}
+	}()
+	var err error
 	select {
 	case <-gone:
 		return nil
+	case err = <-refused:
 	case <-ctx.Done():
-		return fmt.Errorf("browser: the renderer did not end: %w", ctx.Err())
+		err = ctx.Err()
 	}
+	if errors.Is(err, chromedp.ErrTargetDetached) {
+		return nil
+	}
+	return fmt.Errorf("browser: the renderer did not end: %w", err)
 }
