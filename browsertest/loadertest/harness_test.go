@@ -52,7 +52,7 @@ func runAll(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	chrome, err = browser.Start(ctx, browser.Options{Dir: profile})
+	chrome, err = browser.Start(ctx, browser.Options{Dir: profile, Args: browser.NoSpare})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

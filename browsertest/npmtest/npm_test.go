@@ -73,7 +73,7 @@ func prepare(ctx context.Context, dir string) (err error) {
 	if err := os.Mkdir(profile, 0o700); err != nil {
 		return err
 	}
-	chrome, err = browser.Start(ctx, browser.Options{Dir: profile})
+	chrome, err = browser.Start(ctx, browser.Options{Dir: profile, Args: browser.NoSpare})
 	return err
 }
 
