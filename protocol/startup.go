@@ -4,10 +4,10 @@ import (
 	"strings"
 )
 
-// StartupFile is a row of the list of files that make a program on the user's computer run a
+// startupFile is a row of the list of files that make a program on the user's computer run a
 // command. The program reads them when it starts, when a folder is opened, or when the user types
-// an everyday command such as git status. [StartupFileOf] finds the row of a path.
-type StartupFile struct {
+// an everyday command such as git status.
+type startupFile struct {
 	// Pattern matches the names that the row covers. Everything below them is covered too. It has
 	// the form of a [Pattern] that begins with **/, and its last element may contain one *.
 	Pattern string
@@ -53,7 +53,7 @@ const (
 // (Makefile, package.json, build.gradle, setup.py), because they are the project. .gitattributes is
 // not in the list either: it contains only the names of drivers, and their commands are in git's
 // configuration, which is refused.
-var startupFiles = [...]StartupFile{
+var startupFiles = [...]startupFile{
 	// Everything in .git: git runs commands from config, config.worktree, hooks, modules/*/config
 	// and rebase-merge/git-rebase-todo. The files commondir, gitdir and objects/info/alternates,
 	// and a file .git, make it read these elsewhere. No file tool has to write any of them.
@@ -254,17 +254,24 @@ var startupFiles = [...]StartupFile{
 	{"**/opencode.json*", false, "https://opencode.ai/docs/config/ (mcp)"},
 }
 
-// StartupFileOf returns the row that covers path, and whether there is one. It matches every
-// spelling that some file system takes for the same name: case, trailing dots, Windows' streams and
-// short names. path must be in the form of [io/fs.ValidPath].
-func StartupFileOf(path string) (StartupFile, bool) {
+// StartupFile reports whether a path is in the list of files that make a program on the user's computer run
+// a command, and whether its row is one that is never written. It matches every spelling that some file
+// system takes for the same name: case, trailing dots, Windows' streams and short names. path must be in the
+// form of [io/fs.ValidPath].
+func StartupFile(path string) (refused, listed bool) {
+	f := rowOf(path)
+	return f != nil && f.Refused, f != nil
+}
+
+// rowOf returns the row that covers path, or nil.
+func rowOf(path string) *startupFile {
 	folded := foldWindows(path)
 	for i := range startupFiles {
 		if f := &startupFiles[i]; f.stands(folded, false) == protected {
-			return *f, true
+			return f
 		}
 	}
-	return StartupFile{}, false
+	return nil
 }
 
 // protection is the relation of a path to a row.
@@ -278,7 +285,7 @@ const (
 
 // stands returns the relation of the folded path to the row. A row for a file only does not cover a
 // folder of that name or its content.
-func (f *StartupFile) stands(path string, folder bool) protection {
+func (f *startupFile) stands(path string, folder bool) protection {
 	pattern := f.Pattern[len("**/"):]
 	fileOnly := f.Pattern == gitHead
 	state := unprotected

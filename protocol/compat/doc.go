@@ -1,4 +1,4 @@
-// Package compat converts the capabilities, the tool code and the configurations of the Browser Tool
+// Package compat converts configurations of the Browser Tool
 // Calling Protocol (BTCP) to those of Bailey. iframe and sandbox/policy use it.
 //
 // Only narrowing is accepted. Anything that would widen a policy, such as a sandbox flag or a CSP

@@ -63,8 +63,8 @@ func classifyIn(ctx context.Context, name string, head []byte, size int64) ([]Ki
 	for _, k := range []Kind{kindExecutable, kindScript, kindShortcut, kindMacro} {
 		add(k, ext != "" && slices.Contains(strings.Fields(kindByExt[k]), ext))
 	}
-	startup, found := protocol.StartupFileOf(skeleton(name))
-	add(kindAutorun, found && !startup.Refused)
+	refused, listed := protocol.StartupFile(skeleton(name))
+	add(kindAutorun, listed && !refused)
 	byMagic(head, add)
 	look.spend(len(head) / 64)
 	text := decodeText(head)
