@@ -75,20 +75,8 @@ func (p *Package) File(name string) ([]byte, error) {
 // Wasm returns the tool's module, for [Pool.Compile] of an untrusted pool.
 func (p *Package) Wasm() []byte { return bytes.Clone(p.files[moduleFile]) }
 
-// ReadPackage parses and checks a tool package. It refuses a package with any of these faults:
-//
-//   - a name that leads out of the package, occurs twice or differs from another by case only
-//   - a name of more than 255 bytes, or with control characters
-//   - a link or an encrypted file
-//   - a file that unpacks to more bytes than its header gives, or to far more than packed
-//   - bytes before, behind or between the archive's files
-//   - a local header that differs from the archive's directory
-//   - a module that is no WebAssembly
-//
-// These errors are [protocol.ErrInvalidParams] and, over a limit, [protocol.ErrResourceLimit]. In a
-// page ReadPackage yields to other goroutines and events while it unpacks, so do not call it in a
-// callback. If ctx ends, ReadPackage returns its error.
-func ReadPackage(ctx context.Context, data []byte, limits PackageLimits) (*Package, error) {
+// readPackage parses and checks a tool package. See [Packages.Install] for its faults.
+func readPackage(ctx context.Context, data []byte, limits PackageLimits) (*Package, error) {
 	l := limits.filled()
 	var budget jsx.Budget
 	if int64(len(data)) > l.ZIP {

@@ -109,7 +109,7 @@ func TestReadPackage(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p, err := ReadPackage(t.Context(), tt.zip, tt.limits)
+			p, err := readPackage(t.Context(), tt.zip, tt.limits)
 			if tt.want == "" {
 				if err != nil || p.Name != "upper" || len(p.SHA256) != 64 || !bytes.Equal(p.Wasm(), least) {
 					t.Fatalf("%v %v", p, err)
@@ -174,7 +174,7 @@ func FuzzReadPackage(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, z []byte) {
 		limits := PackageLimits{ZIP: 1 << 20, Total: 1 << 20, Files: 16}
-		p, err := ReadPackage(t.Context(), z, limits)
+		p, err := readPackage(t.Context(), z, limits)
 		if err != nil {
 			return
 		}
@@ -303,12 +303,12 @@ func TestAttackPackageOfTwoReaders(t *testing.T) {
 		"a Unicode path leads out":  makeZIP(t, decent(zipEntry{"evil.wasm", evil, second("../../.bashrc")})...),
 		"a header that is a folder": swap(honest(), "evil.wasm", "evil.was/"),
 	} {
-		_, err := ReadPackage(t.Context(), z, PackageLimits{})
+		_, err := readPackage(t.Context(), z, PackageLimits{})
 		count.Try(name, err == nil)
 		zr, err := zip.NewReader(bytes.NewReader(z), int64(len(z)))
 		count.Off(name, err == nil && len(zr.File) == 3)
 	}
-	if _, err := ReadPackage(t.Context(), honest(), PackageLimits{}); err != nil {
+	if _, err := readPackage(t.Context(), honest(), PackageLimits{}); err != nil {
 		t.Errorf("the control: %v", err)
 	}
 }

@@ -92,13 +92,25 @@ func (p *Packages) reserved(name string) bool {
 	return slices.ContainsFunc(p.opts.Reserved, func(r string) bool { return strings.EqualFold(r, name) })
 }
 
-// Install checks a package and stores it. It replaces a package with the same name. A package is
+// Install parses and checks a package, and stores it. It replaces a package with the same name. A package is
 // installed without permission: only the same ZIP, installed again, keeps its grant. wanted, if not
 // empty, must be the ZIP's SHA-256 in hexadecimal; otherwise Install returns
-// [protocol.ErrSecurityViolation]. The other errors are those of [ReadPackage], [ErrReserved], and
-// [protocol.ErrResourceLimit] over [PackagesOptions].Max.
+// [protocol.ErrSecurityViolation]. It refuses a package with any of these faults:
+//
+//   - a name that leads out of the package, occurs twice or differs from another by case only
+//   - a name of more than 255 bytes, or with control characters
+//   - a link or an encrypted file
+//   - a file that unpacks to more bytes than its header gives, or to far more than packed
+//   - bytes before, behind or between the archive's files
+//   - a local header that differs from the archive's directory
+//   - a module that is no WebAssembly
+//
+// These errors are [protocol.ErrInvalidParams]. Others are [ErrReserved], and
+// [protocol.ErrResourceLimit] over a limit of [PackageLimits] or [PackagesOptions].Max. In a page Install
+// yields to other goroutines and events while it unpacks, so do not call it in a callback. If ctx ends,
+// Install returns its error.
 func (p *Packages) Install(ctx context.Context, zip []byte, wanted string) (*Package, error) {
-	pkg, err := ReadPackage(ctx, zip, p.opts.Limits)
+	pkg, err := readPackage(ctx, zip, p.opts.Limits)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +265,7 @@ func (p *Packages) load(ctx context.Context, name string) (*Package, error) {
 	} else if sum != r.SHA256 {
 		return nil, damaged
 	}
-	pkg, err := ReadPackage(ctx, zip, p.opts.Limits)
+	pkg, err := readPackage(ctx, zip, p.opts.Limits)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
