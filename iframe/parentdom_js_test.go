@@ -10,7 +10,6 @@ import (
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/internal/wire/btcp"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/protocol/compat"
 )
 
 // A tool in BTCP's dialect reads the page, as far as the host consents.
@@ -31,7 +30,7 @@ func TestBTCPToolReadsThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := testEnclave(t, EnclaveOptions{Tools: toolset(t, tool)})
-	grants, err := compat.ParseBTCPCapabilities([]string{"dom:read"})
+	grants, err := btcp.ParseCapabilities([]string{"dom:read"})
 	if err != nil {
 		t.Fatal(err)
 	}

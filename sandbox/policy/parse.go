@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 
+	"github.com/bailey-go/bailey/internal/wire/btcp"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/protocol/compat"
 )
 
 // Parse returns the policy of a JSON text:
@@ -114,7 +114,7 @@ func AskBeforeChanges() *Policy {
 // as "dom:read" or "network:fetch:https://api.example.com". As in BTCP, the listed capabilities are
 // allowed without a question.
 func FromBTCP(list []string) (*Policy, error) {
-	grants, err := compat.ParseBTCPCapabilities(list)
+	grants, err := btcp.ParseCapabilities(list)
 	if err != nil {
 		return nil, err
 	}

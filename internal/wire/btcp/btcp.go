@@ -10,7 +10,6 @@ import (
 
 	"github.com/bailey-go/bailey/internal/wire/members"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/protocol/compat"
 )
 
 // Kind is the kind of a message of BTCP's iframe sandbox.
@@ -64,7 +63,7 @@ func Decode(text string, limits protocol.JSONLimits) (Message, error) {
 				}
 				texts = append(texts, s)
 			}
-			if m.Capabilities, err = compat.ParseBTCPCapabilities(texts); err != nil {
+			if m.Capabilities, err = ParseCapabilities(texts); err != nil {
 				return Message{}, err
 			}
 		case Result:
@@ -148,7 +147,7 @@ func Encode(m Message, limits protocol.JSONLimits) (string, error) {
 	}
 	switch m.Kind {
 	case Execute:
-		names, err := compat.BTCPCapabilities(m.Capabilities)
+		names, err := Capabilities(m.Capabilities)
 		if err != nil {
 			return "", err
 		}

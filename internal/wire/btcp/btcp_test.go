@@ -2,6 +2,7 @@ package btcp_test
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,4 +115,31 @@ func FuzzBTCP(f *testing.F) {
 			t.Fatalf("connect-src %q, %v", src, err)
 		}
 	})
+}
+
+func TestCapabilities(t *testing.T) {
+	grants, err := btcp.ParseCapabilities([]string{"network:fetch:https://a.example.com:8443/", "network:fetch:*.b.example.com", "network:fetch:http://localhost:3000", "code:execute", "dom:read"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := protocol.NewAuthority(grants...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]bool{"a.example.com:8443": true, "a.example.com:443": false, "x.b.example.com:443": true, "localhost:3000": true, "localhost:80": false} {
+		if got := a.Check(protocol.NetFetch, host) == nil; got != want {
+			t.Errorf("%s: %t", host, got)
+		}
+	}
+	none, err := btcp.ParseCapabilities([]string{"network:fetch"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, _ := protocol.NewAuthority(none...); a.Has(protocol.NetFetch) {
+		t.Error("network:fetch without an origin reaches something")
+	}
+	back, err := btcp.Capabilities(grants)
+	if err != nil || !slices.Contains(back, "network:fetch:a.example.com:8443") || !slices.Contains(back, "code:execute") {
+		t.Errorf("%v %v", back, err)
+	}
 }
