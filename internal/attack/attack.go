@@ -65,6 +65,7 @@ func Suites() []Suite {
 		{"skills", "a folder's skill takes more than was agreed to"},
 		{"machine", "a program of the machine leaves its sandbox"},
 		{"proxy", "a program's requests reach what was not granted"},
+		{"relay", "a client of a BTCP relay acts as another, or fills it"},
 		{"apps", "the page of a tool (MCP Apps) that means harm"},
 		{"sent", "what a conversation sends, to whom, and as whose words"},
 	}
