@@ -435,14 +435,12 @@ func decisions(t testing.TB, seed uint64, n int, off bool, report func(wrong str
 	}
 }
 
-// TestAttackOneDecisionForOnePath compares 20,000 decisions, in make test 3,000 of them and in a page 300, in make
-// soak 1,000,000 (DECISIONS).
+// TestAttackOneDecisionForOnePath compares 20,000 decisions, with -short too, and in a page with -short 300 of them. make
+// soak compares 1,000,000 (DECISIONS). With the defence off, a fifth of them is compared.
 func TestAttackOneDecisionForOnePath(t *testing.T) {
-	n, controls := 20_000, 1000
-	if testing.Short() {
-		if n = 3000; runtime.GOOS == "js" {
-			n, controls = 300, 300
-		}
+	n, controls := 20_000, 4000
+	if testing.Short() && runtime.GOOS == "js" {
+		n, controls = 300, 300
 	}
 	if s := os.Getenv("DECISIONS"); s != "" {
 		var err error
