@@ -11,7 +11,7 @@ import (
 )
 
 func TestAwait(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), until.Patience)
 	defer cancel()
 	for code, want := range map[string]string{
 		`Promise.resolve(5)`:                         "5",

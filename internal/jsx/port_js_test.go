@@ -20,8 +20,9 @@ func pair(t testing.TB, s *Scope) (near, far *Port) {
 	return near, ok(t, far, err)
 }
 
+// soon is a context for an answer that comes, if the test passes.
 func soon(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), until.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }
