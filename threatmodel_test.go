@@ -101,7 +101,7 @@ func linked(t *testing.T) map[string]map[string]bool {
 	}
 	read(".", module+"/", "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	read(".", module+"/", "GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=0")
-	for _, nested := range []string{"browsertest", "mcp", "sandbox/secrets/publicset", "worker/tools", "sandbox/command/native", "fsaccess/conformance"} {
+	for _, nested := range []string{"browsertest", "mcp", "sandbox/secrets/publicset", "worker/tools", "sandbox/command/native", "fsaccess/conformance", "environment"} {
 		if _, err := os.Stat(path.Join(nested, "go.mod")); err == nil {
 			read(nested, module+"/")
 		}
