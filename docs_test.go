@@ -47,7 +47,28 @@ func TestDocsLinks(t *testing.T) {
 	}
 }
 
-// Each way of docs/architecture.md is short enough to be read: at most 18 files.
+// hopFault returns the fault of a line of docs/architecture.md that is a hop, "" if it has none. A hop links one file
+// and names a symbol that stands in it.
+func hopFault(line string) string {
+	m := regexp.MustCompile(`^\d+\. \[([^\]]+)\]\(\.\./([^)]+)\)(.*)$`).FindStringSubmatch(line)
+	if m == nil || m[1] != m[2] {
+		return "it links no file by its name"
+	}
+	text, err := os.ReadFile(m[2])
+	if err != nil {
+		return err.Error()
+	}
+	symbols := regexp.MustCompile("`([A-Za-z_.]+)`").FindAllStringSubmatch(m[3], -1)
+	for _, s := range symbols {
+		last := s[1][strings.LastIndexByte(s[1], '.')+1:]
+		if regexp.MustCompile(`\b` + last + `\b`).Match(text) {
+			return ""
+		}
+	}
+	return "it names no symbol of the file"
+}
+
+// Each way of docs/architecture.md is short enough to be read: at most 18 files. Each hop names a symbol of its file.
 func TestArchitectureWays(t *testing.T) {
 	text, err := os.ReadFile("docs/architecture.md")
 	if err != nil {
@@ -57,11 +78,27 @@ func TestArchitectureWays(t *testing.T) {
 	if len(ways) != 4 {
 		t.Errorf("%d ways, want 4", len(ways))
 	}
-	hop := regexp.MustCompile(`(?m)^\d+\. \[`)
+	for line, want := range map[string]string{
+		"1. [docs_test.go](../docs_test.go): `x.hopFault` finds it.":              "",
+		"1. [docs_test.go](../docs_test.go): finds it.":                           "it names no symbol of the file",
+		"1. [docs_test.go](../docs_test.go): `" + "else" + "Where` is not there.": "it names no symbol of the file",
+		"1. [docs_test.go](../doc.go): `hopFault` stands elsewhere.":              "it links no file by its name",
+	} {
+		if got := hopFault(line); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+	hop := regexp.MustCompile(`(?m)^\d+\. .*$`)
 	for _, way := range ways {
 		title, _, _ := strings.Cut(way, "\n")
-		if n := len(hop.FindAllString(way, -1)); n < 5 || n > 18 {
+		hops := hop.FindAllString(way, -1)
+		if n := len(hops); n < 5 || n > 18 {
 			t.Errorf("%s: %d files, want 5 to 18", title, n)
+		}
+		for _, h := range hops {
+			if fault := hopFault(h); fault != "" {
+				t.Errorf("%s: %s: %s", title, h, fault)
+			}
 		}
 	}
 }
