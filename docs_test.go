@@ -102,3 +102,24 @@ func TestArchitectureWays(t *testing.T) {
 		}
 	}
 }
+
+// README.md has at most 900 words, counted as wc -w does.
+func TestREADMEIsShort(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n, want := range map[int]bool{900: true, 901: false} {
+		if got := short(strings.Repeat("word\n", n)); got != want {
+			t.Errorf("%d words are short enough: %v", n, got)
+		}
+	}
+	if !short(string(text)) {
+		t.Errorf("README.md has %d words, want at most %d: move some to docs", len(strings.Fields(string(text))), mostWords)
+	}
+}
+
+// mostWords is the limit for README.md.
+const mostWords = 900
+
+func short(text string) bool { return len(strings.Fields(text)) <= mostWords }
