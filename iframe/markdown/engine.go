@@ -299,7 +299,7 @@ func (d *doc) write(w *sink, p *part, src []byte, rough bool) {
 			w.Write(html)
 		}
 	}
-	capStacksFrom(w, start)
+	capStacksFrom(d.r, w, start)
 	p.report = w.report
 }
 
@@ -390,7 +390,7 @@ func (d *doc) joinOnce(parts []*part) (html string, report Report, limit string)
 	}
 	w := &sink{}
 	w.plain(d.in.text[parts[0].start:parts[len(parts)-1].end], limit, &d.r.opts.Limits)
-	capStacksFrom(w, 0)
+	capStacksFrom(d.r, w, 0)
 	report.merge(w.report)
 	return w.String(), report, limit
 }

@@ -12,6 +12,9 @@ func (r *Renderer) Verify(s string) bool { return verify(r, []byte(s)) == "" }
 // WithoutLabels switches off the real target beside a link and the warning in it.
 func (r *Renderer) WithoutLabels() { r.unlabelled = true }
 
+// WithoutBounds switches off the bounds of the layout: of elements, tables, marks and directions.
+func (r *Renderer) WithoutBounds() { r.unbounded = true }
+
 // Defaults of limits that tests compare sizes with.
 const (
 	LineBytes  = defaultLineBytes

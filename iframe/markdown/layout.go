@@ -215,7 +215,10 @@ func isASCII(s []byte) bool {
 }
 
 // capStacksFrom applies capStacks to the output of w from start on.
-func capStacksFrom(w *sink, start int) {
+func capStacksFrom(r *Renderer, w *sink, start int) {
+	if r.unbounded {
+		return
+	}
 	if out, cut := capStacks(w.Bytes()[start:]); cut > 0 {
 		w.Truncate(start)
 		w.Write(out)

@@ -147,7 +147,7 @@ func (ns *notes) section(d *doc) (string, Report) {
 		if limit != "" {
 			plain := &sink{}
 			plain.plain(d.in.text[n.part.start:n.part.end], limit, &d.r.opts.Limits)
-			capStacksFrom(plain, 0)
+			capStacksFrom(d.r, plain, 0)
 			report.merge(plain.report)
 			body = plain.Bytes()
 		}

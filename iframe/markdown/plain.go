@@ -42,7 +42,7 @@ func (w *sink) plain(text []byte, limit string, l *Limits) {
 func (r *Renderer) Text(text string) HTML {
 	w := &sink{}
 	w.pieces([]byte(strings.ToValidUTF8(text, replacement)))
-	capStacksFrom(w, 0)
+	capStacksFrom(r, w, 0)
 	return HTML{w.String()}
 }
 

@@ -20,6 +20,7 @@ type Renderer struct {
 	gallery gallery // makes the drawings, nil without them
 
 	unlabelled bool // for tests that show the purpose of the target beside a link
+	unbounded  bool // for tests that show the purpose of the bounds of the layout
 }
 
 // New returns a Renderer. It returns an error that describes the invalid options, if there are
