@@ -119,8 +119,10 @@ func asShown(t *testing.T, sections int) []renderedSection {
 // showsBank matches the host as a reader would, with any look-alike letters.
 var showsBank = regexp.MustCompile(`(?i)bank\.com`)
 
-// Every link that a browser shows as one to another host has the real host beside it, whole.
-func TestDeceptiveLinksAsTheBrowserShowsThem(t *testing.T) {
+// Every link that a browser shows as one to another host has the real host beside it, whole. The host stands in an element
+// of its own, so the control reads the link without that element.
+func TestAttackDeceptiveLinksAsTheBrowserShowsThem(t *testing.T) {
+	count := attack.Start(t, "B3")
 	rows := labels.Deceptive()
 	written := len(rows)
 	rows = append(rows, labels.Shuffled(200, 1)...)
@@ -129,8 +131,9 @@ func TestDeceptiveLinksAsTheBrowserShowsThem(t *testing.T) {
 		texts = append(texts, row.Markdown)
 	}
 	_, sections := renderInBrowser(t, texts)
-	shows, turned, passed := 0, 0, 0
+	shows, turned := 0, 0
 	for i, s := range sections {
+		lies, passes := false, ""
 		if len(s.Links) == 0 {
 			t.Errorf("%s: no link", rows[i].Name)
 		}
@@ -142,19 +145,21 @@ func TestDeceptiveLinksAsTheBrowserShowsThem(t *testing.T) {
 					turned++
 				}
 			}
+			lies = lies || bank && !strings.Contains(l.Seen, "evil.test")
 			switch {
 			case l.Cut != "":
-				t.Errorf("%s: the host beside it %s", rows[i].Name, l.Cut)
+				passes = "the host beside it " + l.Cut
 			case l.Beside == "" && (bank || i < written), l.Beside != "" && !strings.Contains(l.Beside, "evil.test"):
-				passed++
-				t.Errorf("%s: the browser shows %q, and beside it %q", rows[i].Name, l.Seen, l.Beside)
+				passes = fmt.Sprintf("the browser shows %q, and beside it %q", l.Seen, l.Beside)
 			}
 		}
+		count.Off(rows[i].Name, lies)
+		count.Try(rows[i].Name+": "+passes, passes != "")
 	}
 	if turned == 0 {
 		t.Error("no row shows bank.com only by the order in which the browser lays it out: the test sees nothing")
 	}
-	t.Logf("%d deceptive links, %d show bank.com as it is, %d of them only in the browser's order; %d pass", len(rows), shows, turned, passed)
+	t.Logf("%d deceptive links, %d show bank.com as it is, %d of them only in the browser's order", len(rows), shows, turned)
 }
 
 func TestHonestLinksAsTheBrowserShowsThem(t *testing.T) {
