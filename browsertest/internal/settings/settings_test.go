@@ -3,6 +3,7 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -243,8 +244,9 @@ func compare(t *testing.T, questions []question, count *attack.Table) (same, nar
 		open := *p
 		open.FS.DenyRead, open.FS.DenyWrite, open.FS.Credentials, open.Net.Denied = nil, nil, nil, nil
 		row := func(kind, subject string, ours, blind, theirs bool) {
-			if !theirs {
+			if !theirs { // an attack is a decision that sandbox-runtime denies
 				count.Off(kind+" "+subject, blind)
+				count.Try(fmt.Sprintf("%s %q is allowed here and not by sandbox-runtime: %s", kind, subject, text), ours)
 			}
 			switch {
 			case ours == theirs:
@@ -253,7 +255,6 @@ func compare(t *testing.T, questions []question, count *attack.Table) (same, nar
 				narrower++
 			default:
 				wider++
-				t.Errorf("%s %q is allowed here and not by sandbox-runtime: %s", kind, subject, text)
 			}
 		}
 		for j, path := range q.Reads {
@@ -280,12 +281,6 @@ func TestAttackWiderThanSandboxRuntime(t *testing.T) {
 	for name, questions := range map[string][]question{"written": written(), "generated": generated(1, n)} {
 		t.Run(name, func(t *testing.T) {
 			same, narrower, wider, skipped := compare(t, questions, count)
-			for range same + narrower {
-				count.Try("", false)
-			}
-			for range wider {
-				count.Try("a setting is read as wider", true)
-			}
 			t.Logf("%d settings, of which %d are refused by one of the two; %d decisions the same, %d narrower here, %d wider", len(questions), skipped, same, narrower, wider)
 			if same < 300 || narrower > same {
 				t.Errorf("%d decisions the same, %d narrower: that shows little", same, narrower)
