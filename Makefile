@@ -153,9 +153,9 @@ bench: node_modules $(RUNNER) testwasm ## compare with peers and the bare browse
 	cd browsertest && BENCH=$(BENCH) $(GO) run ./bench
 
 .PHONY: attack
-attack: $(RUNNER) testwasm wasitools node_modules ## every attack, with and without the defence, in one table (SUITE=01,realm ENGINE=firefox)
+attack: $(RUNNER) testwasm wasitools node_modules ## every attack, with and without the defence, in one table, which Chromium writes into SECURITY.md (SUITE=01,realm ENGINE=firefox)
 	cd browsertest && $(GO) build -o $(BIN)/leaklab-run ./cmd/leaklab && $(GO) build -o $(BIN)/attack ./cmd/attack
-	@$(BIN)/attack -engine "$(ENGINE)" -suite "$(SUITE)"
+	@$(BIN)/attack -engine "$(ENGINE)" -suite "$(SUITE)" $(if $(filter-out chromium,$(ENGINE)),,-write SECURITY.md)
 
 .PHONY: leaklab
 leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chromium LAYOUT=compute)

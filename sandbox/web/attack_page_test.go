@@ -12,7 +12,7 @@ import (
 
 // TestAttackUnseenWords fetches pages with words that a person who looks at the page does not see.
 func TestAttackUnseenWords(t *testing.T) {
-	a := attack.Start(t, "06")
+	a := attack.Start(t, "unseen")
 	for _, c := range []struct{ name, kind, body string }{
 		{"tag characters", "text/html", "<p>hello \U000E006F\U000E0062\U000E0065\U000E0079"},
 		{"entities of them", "text/html", "<p>hello &#xE006F;&#xE0062;"},

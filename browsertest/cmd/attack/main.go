@@ -3,7 +3,7 @@
 // succeeded. Its exit status is 1 if an attack succeeded, if a control proves nothing, if a suite tried nothing, or
 // if a test failed, was skipped or did not run.
 //
-//	attack -engine chromium -suite 01,realm
+//	attack -engine chromium -suite 01,realm -write SECURITY.md
 //
 // It finds the tests by their names, and the suites by their calls of attack.Start.
 package main
@@ -37,8 +37,9 @@ func main() {
 	layouts := flag.String("layouts", "document,document-raw-allowlist,compute-strict", "layouts of the leak lab, of those that the browser has")
 	short := flag.Bool("short", false, "run the tests with -short: a part of some tables")
 	verbose := flag.Bool("v", false, "print all output of the tests")
+	write := flag.String("write", "", "the paper whose table gets the rows of this run that have no fault, such as SECURITY.md")
 	flag.Parse()
-	r := &runner{engine: *engine, short: *short, verbose: *verbose, out: os.Stdout}
+	r := &runner{engine: *engine, short: *short, verbose: *verbose, write: *write, out: os.Stdout}
 	if err := r.all(ctx, *suites, *layouts); err != nil {
 		fmt.Fprintln(os.Stderr, "attack:", err)
 		os.Exit(1)
@@ -48,6 +49,7 @@ func main() {
 type runner struct {
 	engine         string
 	short, verbose bool
+	write          string // the paper with the table, "" for none
 	out            io.Writer
 	root           string
 	picked         []string // suites to run, all if empty
@@ -68,6 +70,9 @@ func (r *runner) all(ctx context.Context, suites, layouts string) error {
 	var names []string
 	for _, s := range attack.Suites() {
 		names = append(names, s.Name)
+	}
+	if r.write != "" && (r.short || r.engine != "chromium") {
+		return errors.New("-write is for a run in Chromium at full length, because the paper shows such figures")
 	}
 	if r.picked, err = repo.Pick("suite", suites, names); err != nil {
 		return err
@@ -95,10 +100,29 @@ func (r *runner) all(ctx context.Context, suites, layouts string) error {
 		length = "with -short"
 	}
 	fmt.Fprintf(r.out, "%s, %s, %v\n", r.engine, length, time.Since(begin).Round(time.Second))
+	if r.write != "" && ctx.Err() == nil {
+		if err := r.writeTable(begin); err != nil {
+			return err
+		}
+	}
 	if !ok {
 		return errors.New("see the lines with <-")
 	}
 	return ctx.Err()
+}
+
+// writeTable changes the table of the paper.
+func (r *runner) writeTable(day time.Time) error {
+	name := filepath.Join(r.root, r.write)
+	paper, err := os.ReadFile(name)
+	if err != nil {
+		return err
+	}
+	text, err := r.table.update(string(paper), r.picked, day.Format(time.DateOnly))
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.write, err)
+	}
+	return os.WriteFile(name, []byte(text), 0o644)
 }
 
 // modules returns the repository's folders with a go.mod, the repository itself first.

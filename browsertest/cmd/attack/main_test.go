@@ -173,7 +173,7 @@ func TestSecurityShowsTheTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	row := regexp.MustCompile(`(?m)^\| ([\w]+) \| ([^|]*) \| ([\d,]+) \| (?:([\d,]+) of ([\d,]+)|no control) \| ([\d,]+) \|$|^\| ([\w]+) \| ([^|]+) \| (not run) \| +\| +\|$`)
+	row := regexp.MustCompile(`(?m)^\| ([\w]+) \| ([^|]*) \| ([\d,]+) \| (?:([\d,]+) of ([\d,]+)|no control) \| ([\d,]+) \| (?:\d{4}-\d\d-\d\d)? \|$|^\| ([\w]+) \| ([^|]+) \| (not run) \| +\| +\| +\|$`)
 	number := func(s string) int {
 		n, _ := strconv.Atoi(strings.ReplaceAll(s, ",", ""))
 		return n
@@ -205,5 +205,40 @@ func TestSecurityShowsTheTable(t *testing.T) {
 	}
 	if sum != total || sum.Succeeded != 0 {
 		t.Errorf("the total of SECURITY.md is %s, its rows are together %s", fmt.Sprint(total), fmt.Sprint(sum))
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	paper := "before\n\n| suite | attack | tried | with the defence off | succeeded | last run |\n|---|---|---|---|---|---|\n" +
+		"| 01 | links | 1,458 | 71 of 139 | 0 | 2026-01-01 |\n| 02 | files | 244 | 244 of 244 | 0 | 2026-01-01 |\n| total |  | 9 | 9 of 9 | 0 |  |\n\nafter | total |\n"
+	table := &table{}
+	table.add(attack.Count{Suite: "01", Tried: 12345, Controls: 3, Off: 2})
+	table.add(attack.Count{Suite: "02", Tried: 5, Controls: 3, Off: 2, Succeeded: 1})
+	table.wrong("02", "TestAttackX failed")
+	table.add(attack.Count{Suite: "03", Tried: 7, NoSwitch: "none"})
+	table.add(attack.Count{Suite: "04", Tried: 9, Controls: 9, Off: 9})
+	got, err := table.update(paper, []string{"01", "02", "03"}, "2026-02-02")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"before\n\n| suite |", "\n| 01 | links in a folder lead past the lists | 12,345 | 2 of 3 | 0 | 2026-02-02 |\n",
+		"\n| 02 | files | 244 | 244 of 244 | 0 | 2026-01-01 |\n", // it failed, so its row is of the run before
+		"\n| 03 | programs see and write ungranted files | 7 | no control | 0 | 2026-02-02 |\n",
+		"\n| 04 | questions that say less than is done | not run |  |  |  |\n", // not picked, and without a row
+		"\n| total |  | 12,596 | 246 of 247 | 0 |  |\n\nafter | total |\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is not in:\n%s", want, got)
+		}
+	}
+	again, err := table.update(got, []string{"01", "02", "03"}, "2026-02-02")
+	if err != nil || again != got {
+		t.Errorf("a second time, %v:\n%s", err, again)
+	}
+	for _, bad := range []string{"", "no table", strings.Replace(paper, " | 0 | 2026-01-01 |", " | 0 |", 1)} {
+		if _, err := table.update(bad, nil, ""); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
 	}
 }

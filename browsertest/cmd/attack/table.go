@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -142,6 +143,67 @@ func times[T any](list []T, such func(T) bool) (n int) {
 		}
 	}
 	return n
+}
+
+// update returns a paper with the rows of the picked suites, all if picked is empty, and with the total of all rows. A row
+// is "| suite | attack | tried | off of controls | succeeded | day |". A suite with faults keeps its row, and so its day.
+// A suite that has no row yet gets one.
+func (t *table) update(paper string, picked []string, day string) (string, error) {
+	before, rest, found := strings.Cut(paper, "\n| 01 |")
+	body, after, ended := strings.Cut(rest, "\n| total |")
+	if !found || !ended {
+		return "", errors.New("the paper has no table from suite 01 to the total")
+	}
+	_, after, _ = strings.Cut(after, "\n")
+	old := map[string][]string{}
+	for line := range strings.Lines("| 01 |" + body) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if len(cells) != 6 {
+			return "", fmt.Errorf("the row %q has %d cells, want 6", line, len(cells))
+		}
+		old[cells[0]] = cells
+	}
+	var b strings.Builder
+	b.WriteString(before)
+	var total attack.Count
+	for _, s := range attack.Suites() {
+		c := t.rows[s.Name]
+		cells := old[s.Name]
+		switch {
+		case (len(picked) == 0 || slices.Contains(picked, s.Name)) && len(t.faults[s.Name]) == 0 && c.Tried > 0:
+			off := grouped(c.Off) + " of " + grouped(c.Controls)
+			if c.Off == 0 {
+				off = "no control"
+			}
+			cells = []string{s.Name, s.Title, grouped(c.Tried), off, grouped(c.Succeeded), day}
+		case cells == nil:
+			cells = []string{s.Name, s.Title, "not run", "", "", ""}
+		}
+		var sum attack.Count
+		for i, to := range []*int{&sum.Tried, &sum.Off, &sum.Controls, &sum.Succeeded} {
+			text := append([]string{cells[2]}, append(strings.SplitN(cells[3]+" of ", " of ", 3)[:2], cells[4])...)[i]
+			*to, _ = strconv.Atoi(strings.ReplaceAll(text, ",", "")) // "not run" and "no control" are 0
+		}
+		total.Tried += sum.Tried
+		total.Off += sum.Off
+		total.Controls += sum.Controls
+		total.Succeeded += sum.Succeeded
+		fmt.Fprintf(&b, "\n| %s |", strings.Join(cells, " | "))
+	}
+	fmt.Fprintf(&b, "\n| total |  | %s | %s of %s | %s |  |\n%s", grouped(total.Tried), grouped(total.Off), grouped(total.Controls), grouped(total.Succeeded), after)
+	return b.String(), nil
+}
+
+// grouped returns a number with a comma before each three digits.
+func grouped(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }
 
 // print writes a line for each suite and the total, and reports whether everything is well. A suite none of whose
