@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/bailey-go/bailey/iframe/markdown"
+	"github.com/bailey-go/bailey/internal/asset"
 )
 
 // Draw returns the function for [markdown.Options.Draw]. dir is the address of the folder with the libraries, relative to
@@ -207,7 +208,7 @@ func (g *guests) script(names string) (string, error) {
 	}
 	var b strings.Builder
 	for name := range strings.SplitSeq(names, " ") {
-		text, err := load(g.ctx, g.dir+name)
+		text, err := asset.Text(g.ctx, g.dir+name, maxScript)
 		if err != nil {
 			return "", fmt.Errorf("guests: %w: wasm_exec build copies it into guests/ of the page", err)
 		}

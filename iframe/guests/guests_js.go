@@ -2,30 +2,10 @@ package guests
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/bailey-go/bailey/iframe"
-	"github.com/bailey-go/bailey/internal/jsx"
 )
-
-// load returns the text of a file of the page.
-func load(ctx context.Context, address string) (string, error) {
-	signal, stop := jsx.Signal(ctx)
-	defer stop()
-	response, err := jsx.CallAwait(ctx, jsx.Global(), "fetch", address, map[string]any{"signal": signal})
-	if err != nil {
-		return "", fmt.Errorf("%s cannot be loaded: %w", address, err)
-	}
-	if ok, err := jsx.GetBool(response, "ok"); err != nil || !ok {
-		return "", fmt.Errorf("%s is not there", address)
-	}
-	text, err := jsx.CallAwait(ctx, response, "text")
-	if err != nil {
-		return "", err
-	}
-	return jsx.String(text, maxScript)
-}
 
 // runner returns a function that runs code in an enclave, which is made when it is first called.
 func runner(ctx context.Context) func(context.Context, string, any) (any, error) {
