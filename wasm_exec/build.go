@@ -166,8 +166,8 @@ func (p *program) write(ctx context.Context, o buildOptions) (*manifest, error) 
 	b.hashed("bailey.js", loaderJS())
 	b.plain("bailey.js", loaderJS())
 	b.plain("bailey.mjs", loaderModule())
-	if p.guests != "" {
-		b.copyFiles(filepath.Join(p.guests, "web"))
+	for _, dir := range p.guests {
+		b.copyFiles(filepath.Join(dir, "web"))
 	}
 	b.static(p.dir, o.web, o.name)
 	if o.dev {

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// guestsPath is a package whose folder web is copied into the page, like that of the program.
-const guestsPath = "github.com/bailey-go/bailey/iframe/guests"
+// guestPaths are packages whose folder web is copied into the page, like that of the program.
+const guestPaths = "github.com/bailey-go/bailey/iframe/guests github.com/bailey-go/bailey/internal/typescript"
 
 // program is the Go package that becomes a page, with the toolchain that compiles it.
 type program struct {
@@ -24,7 +24,7 @@ type program struct {
 	workDir   string // the folder in which to run the go command
 	goroot    string
 	goversion string
-	guests    string // the folder of package guests, if the program imports it
+	guests    []string // the folders of those of guestPaths that the program imports
 
 	wasm []byte // the compiled binary
 	exec []byte // the wasm_exec.js of the toolchain
@@ -68,12 +68,16 @@ func findProgram(ctx context.Context, pkg string) (*program, error) {
 		return nil, fmt.Errorf("go env said %q", out)
 	}
 	p.goroot, p.goversion = lines[0], lines[1]
-	// A package that the program imports may have files for the page, too: those of package guests.
-	out, err = p.goCommand(ctx, "list", "-e", "-deps", "-f", `{{if eq .ImportPath "`+guestsPath+`"}}{{.Dir}}{{end}}`, p.pkg)
+	// Packages that the program imports may have files for the page, too.
+	out, err = p.goCommand(ctx, "list", "-e", "-deps", "-f", `{{if eq .ImportPath "`+strings.Join(strings.Fields(guestPaths), `" "`)+`"}}{{.Dir}}{{end}}`, p.pkg)
 	if err != nil {
 		return nil, err
 	}
-	p.guests = strings.TrimSpace(string(out))
+	for dir := range strings.Lines(string(out)) {
+		if dir = strings.TrimSpace(dir); dir != "" {
+			p.guests = append(p.guests, dir)
+		}
+	}
 	return p, nil
 }
 
