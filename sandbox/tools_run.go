@@ -3,6 +3,7 @@ package sandbox
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -18,7 +19,9 @@ import (
 // session, and each tool that the code calls through tools passes the gate separately. RunCode
 // returns an error if the code could not be run. An error of the code itself is in the result. If a
 // runner has a method NeedsBrowser() bool that returns true, [Box.Available] reports code_run as
-// missing elsewhere.
+// missing elsewhere. If it has a method StripTypes(ctx context.Context, code string) (string, error),
+// code_run takes TypeScript too. StripTypes returns the code without its types and with each
+// statement on its line, or a *[protocol.RunError] if it can't be parsed.
 type CodeRunner interface {
 	// RunCode runs code, the body of an async function, with args. The code may call the given
 	// tools.
@@ -31,25 +34,30 @@ type CodeRunner interface {
 // [iframe.Enclave]: https://pkg.go.dev/github.com/bailey-go/bailey/iframe#Enclave
 func CodeRun(r CodeRunner) Tool {
 	gated := Gate(r)
+	languages, language := "JavaScript", ""
+	if _, ok := r.(typeStripper); ok {
+		languages, language = "JavaScript or TypeScript", `"language":{"enum":["javascript","typescript"]},`
+	}
 	t := Tool{
 		Tool: protocol.Tool{ID: "code_run", Requires: requires(protocol.CodeRun), Time: protocol.Permissive.Limits().Time,
-			Description: "Runs JavaScript, the body of an async function, where it has no network and no page. It finds args, callTool(name, args), parallel(fns), console and sleep(ms). Returns value and console.",
-			Parameters:  `{"type":"object","properties":{"code":{"type":"string","minLength":1},"args":{}},"required":["code"],"additionalProperties":false}`},
+			Description: "Runs " + languages + ", the body of an async function, where it has no network and no page. It finds args, callTool(name, args), parallel(fns), console and sleep(ms). Returns value and console.",
+			Parameters:  `{"type":"object","properties":{"code":{"type":"string","minLength":1},` + language + `"args":{}},"required":["code"],"additionalProperties":false}`},
 		Needs: func(context.Context, *Call) ([]policy.Need, error) {
 			return []policy.Need{{Capability: protocol.CodeRun}}, nil
 		},
-		Preview: func(_ context.Context, c *Call) (string, string) { return "run JavaScript", c.text("code") },
+		Preview: func(_ context.Context, c *Call) (string, string) {
+			if c.text("language") == "typescript" {
+				return "run TypeScript", c.text("code")
+			}
+			return "run JavaScript", c.text("code")
+		},
 		Run: func(ctx context.Context, c *Call) (any, error) {
 			runner, err := gated.Get(c.Permit, policy.Need{Capability: protocol.CodeRun})
 			if err != nil {
 				return nil, err
 			}
 			m, _ := c.Args.(map[string]any)
-			res, err := runner.RunCode(ctx, codeTools(c.box), c.text("code"), m["args"])
-			if err != nil {
-				return nil, err
-			}
-			return runOutput(res), nil
+			return runCode(ctx, runner, codeTools(c.box), c.text("language"), c.text("code"), m["args"])
 		},
 		Text: "console",
 	}
@@ -59,6 +67,50 @@ func CodeRun(r CodeRunner) Tool {
 	b, ok := r.(interface{ NeedsBrowser() bool })
 	t.browser = ok && b.NeedsBrowser()
 	return t
+}
+
+// typeStripper is the optional method of a [CodeRunner].
+type typeStripper interface {
+	StripTypes(ctx context.Context, code string) (string, error)
+}
+
+// runCode runs code in a language and returns the output of code_run. Without a language the code is JavaScript. If it can't
+// be parsed as such, but is TypeScript, it runs without its types. Code that parses as JavaScript keeps that meaning, also
+// where TypeScript has another one, such as for f<a>(b).
+func runCode(ctx context.Context, r CodeRunner, tools *protocol.Toolset, language, code string, args any) (any, error) {
+	types, _ := r.(typeStripper)
+	if language == "typescript" {
+		plain, err := types.StripTypes(ctx, code)
+		if refused := (*protocol.RunError)(nil); errors.As(err, &refused) {
+			return runOutput(&protocol.RunResult{Error: refused}), nil
+		}
+		if err != nil {
+			return nil, protocol.Errorf(protocol.ErrSandbox, "run", "code_run", "%w", err)
+		}
+		code = plain
+	}
+	res, err := r.RunCode(ctx, tools, code, args)
+	if err == nil && language == "" && types != nil && unparsed(res) {
+		if plain, failed := types.StripTypes(ctx, code); failed == nil && plain != code {
+			language = "typescript"
+			res, err = r.RunCode(ctx, tools, plain, args)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := runOutput(res)
+	if language == "typescript" {
+		out["language"] = language
+	}
+	return out, nil
+}
+
+// unparsed reports whether code could not be parsed, so that none of it ran. Code may pretend so to run twice. The second run
+// would be without an effect of the first, because it has called no tool and shown nothing, and it passes the same gate.
+func unparsed(res *protocol.RunResult) bool {
+	return !res.Success && res.Error != nil && res.Error.Code == protocol.ErrInvalidParams && res.Error.Name == "SyntaxError" &&
+		res.Stats.ToolCalls == 0 && res.Stats.ConsoleCalls == 0
 }
 
 // codeTools returns the tools that code may call. Tools that run code, start agents, ask the user,
@@ -72,6 +124,9 @@ func codeTools(b *Box) *protocol.Toolset {
 	}
 	return s
 }
+
+// maxStack is the most bytes of a stack in the output of code_run. The first line has the place of the error.
+const maxStack = 1_000
 
 func runOutput(res *protocol.RunResult) map[string]any {
 	var console strings.Builder
@@ -89,6 +144,9 @@ func runOutput(res *protocol.RunResult) map[string]any {
 	}
 	if res.Error != nil {
 		out["error"] = res.Error.Error()
+		if stack := res.Error.Stack; stack != "" {
+			out["stack"] = strings.ToValidUTF8(stack[:min(len(stack), maxStack)], "")
+		}
 	}
 	if res.Partial {
 		out["partial"] = true

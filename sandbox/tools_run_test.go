@@ -328,3 +328,92 @@ func TestManyChangesBelowSeveralFolders(t *testing.T) {
 		t.Error("changes below a folder that the call does not declare are allowed")
 	}
 }
+
+// typed is a runner of code whose StripTypes knows one kind of type, ": number". It keeps what it ran.
+type typed struct {
+	ran *[]string
+	run func(code string) *protocol.RunResult
+}
+
+func (r typed) RunCode(_ context.Context, _ *protocol.Toolset, code string, _ any) (*protocol.RunResult, error) {
+	*r.ran = append(*r.ran, code)
+	return r.run(code), nil
+}
+
+func (r typed) StripTypes(_ context.Context, code string) (string, error) {
+	switch code {
+	case "no TypeScript":
+		return "", &protocol.RunError{Code: protocol.ErrInvalidParams, Name: "SyntaxError", Message: "unexpected (line 3)"}
+	case "no library":
+		return "", errors.New("guests/typescript.js is not there")
+	}
+	return strings.ReplaceAll(code, ": number", "        "), nil
+}
+
+// code_run takes TypeScript by its name, and code without a language that is no JavaScript.
+func TestCodeRunLanguages(t *testing.T) {
+	syntax := &protocol.RunResult{Error: &protocol.RunError{Code: protocol.ErrInvalidParams, Name: "SyntaxError", Message: "unexpected :"}}
+	javascript := func(code string) *protocol.RunResult {
+		if strings.Contains(code, ":") || strings.HasPrefix(code, "no ") {
+			return syntax
+		}
+		return &protocol.RunResult{Success: true, Value: 1.0}
+	}
+	pretends := func(stats protocol.Stats) func(string) *protocol.RunResult {
+		return func(string) *protocol.RunResult {
+			res := *syntax
+			res.Stats = stats
+			return &res
+		}
+	}
+	for _, c := range []struct {
+		name, language, code string
+		run                  func(string) *protocol.RunResult
+		ran                  int
+		want                 string // a part of the output
+	}{
+		{"JavaScript", "", "x", javascript, 1, "value:1"},
+		{"TypeScript", "", "x: number", javascript, 2, "language:typescript"},
+		{"TypeScript by its name", "typescript", "x: number", javascript, 1, "language:typescript"},
+		{"JavaScript by its name", "javascript", "x: number", javascript, 1, "unexpected :"},
+		{"JavaScript with an error", "", "x: y", javascript, 1, "unexpected :"},
+		{"neither", "", "no TypeScript", javascript, 1, "unexpected :"},
+		{"neither, by its name", "typescript", "no TypeScript", javascript, 0, "unexpected (line 3)"},
+		{"no library", "", "no library", javascript, 1, "unexpected :"},
+		{"no library, by its name", "typescript", "no library", javascript, 0, "guests/typescript.js is not there"},
+		{"another language", "python", "x", javascript, 0, "INVALID_PARAMS"},
+		// Code that ran says that it could not be parsed, so that it runs twice.
+		{"pretends after a call", "", "x: number", pretends(protocol.Stats{ToolCalls: 1}), 1, "unexpected :"},
+		{"pretends after a row", "", "x: number", pretends(protocol.Stats{ConsoleCalls: 1}), 1, "unexpected :"},
+		{"pretends at once", "", "x: number", pretends(protocol.Stats{}), 2, "unexpected :"},
+	} {
+		var ran []string
+		p := parse(t, `{"capabilities": {"code.run": true}, "rules": [{"permission": "code.run", "action": "allow"}]}`)
+		h := build(t, p, nil, nil, func(o *sandbox.Options) {
+			o.Tools = []sandbox.Tool{sandbox.CodeRun(typed{&ran, c.run})}
+		})
+		a := args{"code": c.code}
+		if c.language != "" {
+			a["language"] = c.language
+		}
+		res := h.Call(t.Context(), "code_run", a)
+		if got := fmt.Sprint(res.Data, res.Err()); len(ran) != c.ran || !strings.Contains(got, c.want) {
+			t.Errorf("%s: ran %q, want %d times: %s, want %s", c.name, ran, c.ran, got, c.want)
+		}
+	}
+}
+
+// plainRunner is a runner without StripTypes.
+type plainRunner struct{ sandbox.CodeRunner }
+
+func TestCodeRunWithoutTypes(t *testing.T) {
+	for _, c := range []struct {
+		runner sandbox.CodeRunner
+		want   bool
+	}{{plainRunner{}, false}, {typed{}, true}} {
+		tool := sandbox.CodeRun(c.runner)
+		if got := strings.Contains(tool.Parameters, "typescript") && strings.Contains(tool.Description, "TypeScript"); got != c.want {
+			t.Errorf("%T: %s", c.runner, tool.Parameters)
+		}
+	}
+}

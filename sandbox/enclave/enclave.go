@@ -8,6 +8,7 @@
 package enclave
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,8 @@ import (
 	"sync"
 
 	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/internal/asset"
+	"github.com/bailey-go/bailey/internal/typescript"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -24,10 +27,16 @@ import (
 // tools. An enclave executes one run at a time, and other runs wait for their turn. A Runner is
 // safe for concurrent use.
 type Runner struct {
-	opts iframe.EnclaveOptions
+	// TypeScript is the address of the library that removes the types of TypeScript, relative to the page. The default is
+	// "guests/typescript.js", where wasm_exec build puts it. It is loaded when code with types first runs. A page that does
+	// not serve it runs JavaScript only. TypeScript must not be changed after the first run.
+	TypeScript string
+
+	opts  iframe.EnclaveOptions
+	types typescript.Stripper
 
 	mu   sync.Mutex
-	encs map[string]*iframe.Enclave // by the ids of their tools
+	encs map[string]*iframe.Enclave // one for each set of tools, and one that removes types
 }
 
 var _ sandbox.CodeRunner = (*Runner)(nil)
@@ -37,15 +46,39 @@ var _ sandbox.CodeRunner = (*Runner)(nil)
 func New(p *policy.Policy, o iframe.EnclaveOptions) *Runner {
 	r := &Runner{opts: o}
 	r.opts.Level, r.opts.Limits = p.Level, p.Limits
+	r.types.Library = func(ctx context.Context) (string, error) {
+		return asset.Text(ctx, cmp.Or(r.TypeScript, "guests/typescript.js"), typescript.MaxLibrary)
+	}
+	r.types.Run = func(ctx context.Context, code string, args any) (any, error) {
+		enc, err := r.enclave(ctx, "types", nil, iframe.EnclaveOptions{})
+		if err != nil {
+			return nil, err
+		}
+		res, err := enc.Run(ctx, code, iframe.RunOptions{Args: args})
+		if err != nil {
+			return nil, err
+		}
+		return res.Value, nil
+	}
 	return r
 }
 
 // NeedsBrowser returns true: an enclave is made of a browser's frames and workers.
 func (r *Runner) NeedsBrowser() bool { return true }
 
+// StripTypes returns TypeScript as JavaScript, with each statement on its line. The library that does it runs in an enclave
+// of its own, without tools. If code is no TypeScript, the error is a *[protocol.RunError].
+func (r *Runner) StripTypes(ctx context.Context, code string) (string, error) {
+	return r.types.Strip(ctx, code)
+}
+
 // RunCode runs code in the enclave. An error of the code itself is in the result.
 func (r *Runner) RunCode(ctx context.Context, tools *protocol.Toolset, code string, args any) (*protocol.RunResult, error) {
-	enc, err := r.enclave(ctx, tools)
+	ids, set, err := forwarding(tools)
+	if err != nil {
+		return nil, err
+	}
+	enc, err := r.enclave(ctx, "tools\n"+ids, set, r.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -71,19 +104,14 @@ func said(row protocol.ConsoleRow) string {
 	return strings.Join(words, " ")
 }
 
-// enclave returns the enclave for a set of tools, and creates it once. All sessions share it,
+// enclave returns the enclave of a key with a set of tools, and creates it once. All sessions share it,
 // because the context contains the session of each call.
-func (r *Runner) enclave(ctx context.Context, tools *protocol.Toolset) (*iframe.Enclave, error) {
-	ids, set, err := forwarding(tools)
-	if err != nil {
-		return nil, err
-	}
+func (r *Runner) enclave(ctx context.Context, key string, set *protocol.Toolset, o iframe.EnclaveOptions) (*iframe.Enclave, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if enc := r.encs[ids]; enc != nil {
+	if enc := r.encs[key]; enc != nil {
 		return enc, nil
 	}
-	o := r.opts
 	o.Tools = set
 	enc, err := iframe.NewEnclave(ctx, o)
 	if err != nil {
@@ -92,7 +120,7 @@ func (r *Runner) enclave(ctx context.Context, tools *protocol.Toolset) (*iframe.
 	if r.encs == nil {
 		r.encs = map[string]*iframe.Enclave{}
 	}
-	r.encs[ids] = enc
+	r.encs[key] = enc
 	return enc, nil
 }
 
