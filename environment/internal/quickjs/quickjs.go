@@ -25,6 +25,7 @@ import (
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/internal/ids"
+	"github.com/bailey-go/bailey/internal/typescript"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -63,6 +64,7 @@ const page = 64 << 10
 // [sandbox.CodeRunner]: https://pkg.go.dev/github.com/bailey-go/bailey/sandbox#CodeRunner
 type Runner struct {
 	o     Options
+	types typescript.Stripper
 	ids   *ids.Source
 	turns chan struct{}
 
@@ -100,7 +102,9 @@ func New(o Options) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Runner{o: o, ids: source, turns: make(chan struct{}, o.Most)}, nil
+	r := &Runner{o: o, ids: source, turns: make(chan struct{}, o.Most)}
+	r.types.Library, r.types.Run = typescript.Library, r.value
+	return r, nil
 }
 
 // Start compiles the engine, which the first run does otherwise.

@@ -81,6 +81,21 @@ func (r *Runner) RunCode(ctx context.Context, tools *protocol.Toolset, code stri
 	return r.run(ctx, tools, code, args, nil, r.o.Limits, func(row protocol.ConsoleRow) { sandbox.ReportProgress(ctx, said(row)) })
 }
 
+// StripTypes returns TypeScript as JavaScript, with each statement on its line. The library that does it runs in an engine of
+// its own, without tools. If code is no TypeScript, the error is a *[protocol.RunError].
+func (r *Runner) StripTypes(ctx context.Context, code string) (string, error) {
+	return r.types.Strip(ctx, code)
+}
+
+// value runs code of ours with args and without tools, within the limits of the strictest level, and returns its value.
+func (r *Runner) value(ctx context.Context, code string, args any) (any, error) {
+	res, err := r.run(ctx, nil, code, args, nil, protocol.Strict.Limits(), func(protocol.ConsoleRow) {})
+	if err != nil {
+		return nil, err
+	}
+	return res.Value, res.Err()
+}
+
 // said returns a row of the console as one line.
 func said(row protocol.ConsoleRow) string {
 	words := make([]string, len(row.Args))
