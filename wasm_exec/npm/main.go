@@ -42,6 +42,9 @@ func main() {
 // copied are the files of the build folder that are taken as they are.
 var copied = []string{"api.mjs", "api.d.mts", "bailey.mjs", "element.mjs", "element.d.mts", "program.mjs", "agent.mjs", "agent.d.mts", "session.mjs", "transport.mjs"}
 
+// typescript is the library of the build folder that removes types.
+const typescript = "guests/typescript.js"
+
 // programs are the programs of the build folder.
 var programs = []string{"bailey.wasm", "agent.wasm"}
 
@@ -124,6 +127,10 @@ func contents(from string) (files map[string][]byte, paths map[string]string, er
 		if files[name], err = os.ReadFile(filepath.Join(from, name)); err != nil {
 			return nil, nil, err
 		}
+	}
+	// As a text no bundler changes it.
+	if files["typescript.txt"], err = os.ReadFile(filepath.Join(from, filepath.FromSlash(typescript))); err != nil {
+		return nil, nil, err
 	}
 	if err := fs.WalkDir(own, "package", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {

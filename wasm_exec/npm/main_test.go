@@ -17,6 +17,9 @@ func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
+		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -35,6 +38,7 @@ func built() map[string]string {
 		"wasm_exec.00.js":    "globalThis.Go = class {}",
 		"bailey.00.js":       "await import(from); import(page)",
 		"bailey.unknown.txt": "not shipped",
+		typescript:           "const modules = {}",
 	}
 	for _, name := range copied {
 		files[name] = name
@@ -85,7 +89,7 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	var sums map[string]string
-	if err := json.Unmarshal(read("integrity.json"), &sums); err != nil || len(sums) != len(copied)+8 {
+	if err := json.Unmarshal(read("integrity.json"), &sums); err != nil || len(sums) != len(copied)+9 {
 		t.Errorf("%d hashes, %v: %q", len(sums), err, slices.Sorted(maps.Keys(sums)))
 	}
 	for name, sum := range sums {

@@ -59,6 +59,9 @@ func notices(program string) ([]byte, error) {
 			}
 		}
 	}
+	if texts["Sucrase, the modules in typescript.txt"], err = file("internal/typescript/web/guests/typescript.LICENSE.txt"); err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	b.WriteString("bailey.wasm, agent.wasm, wasm_exec.js and the scripts beside them are made of these works:\n\n")
 	names := slices.Sorted(maps.Keys(texts))
@@ -70,6 +73,12 @@ func notices(program string) ([]byte, error) {
 		fmt.Fprintf(&b, "\n\n%s\n%s\n%s\n\n%s\n", line, name, line, texts[name])
 	}
 	return b.Bytes(), nil
+}
+
+// file returns the text of a file.
+func file(name string) (string, error) {
+	data, err := os.ReadFile(filepath.FromSlash(name))
+	return strings.TrimSpace(string(data)), err
 }
 
 // licence returns the licence files of a folder. A work without one, or under a licence that the package

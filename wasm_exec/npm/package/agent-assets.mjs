@@ -4,4 +4,4 @@
 const exec = () => import(/* webpackMode: "eager" */ /** @type {string} */ ('./wasm_exec.js'));
 
 /** @returns {import('../../prebuilt/web/assets.mjs').Assets} */
-export const assets = () => ({ wasm: new URL('./agent.wasm', import.meta.url), exec, manifest: false });
+export const assets = () => ({ wasm: new URL('./agent.wasm', import.meta.url), typescript: new URL('./typescript.txt', import.meta.url), exec, manifest: false });

@@ -186,6 +186,7 @@ func (b opener) toolset(t *theBox, o *boxOptions) ([]sandbox.Tool, error) {
 	}
 	if o.code {
 		t.code = enclave.New(o.o.Policy, iframe.EnclaveOptions{})
+		t.code.TypeScript = page.TypeScript()
 		list = append(list, sandbox.CodeRun(t.code))
 	}
 	if o.sh {

@@ -68,7 +68,7 @@ export interface BoxOptions {
   tools?: Record<string, AgentTool>;
   /** false: without the tools read, write, edit, glob, grep, delete, move, mkdir, diff, undo, todo, question, skill and task. Default true. */
   standard?: boolean;
-  /** Adds the tool code_run: JavaScript in an enclave, with the policy's limits. It needs code.run. Default false. */
+  /** Adds the tool code_run: JavaScript or TypeScript in an enclave, with the policy's limits. It needs code.run. Default false. */
   code?: boolean;
   /** Adds the tool bash: a shell over the folder. It needs shell.run. Default false. */
   shell?: boolean;

@@ -2,6 +2,8 @@
 export interface LoadOptions {
   /** Address of the program. Default: bailey.wasm beside api.mjs. */
   wasm?: string | URL;
+  /** Address of the library that removes the types of TypeScript. It is loaded when it is first needed. Default: typescript.txt beside api.mjs. */
+  typescript?: string | URL;
   /**
    * Hash of the program as in Subresource Integrity, such as that of bailey.wasm in integrity.json. Another
    * program is not started. It is compiled when all of it is there, and not while it loads.
@@ -206,6 +208,11 @@ export interface Enclave {
 }
 
 export interface RunOptions {
+  /**
+   * typescript removes the types before the run, and checks nothing but the syntax. Lines and columns stay. A namespace is a SyntaxError.
+   * Default "javascript".
+   */
+  language?: 'javascript' | 'typescript';
   /** The value of args in the code: a JSON value or a Uint8Array. */
   args?: unknown;
   /** Constants in the code, by name, with values of the same types. */

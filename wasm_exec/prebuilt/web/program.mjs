@@ -50,10 +50,11 @@ export const start = async (assets, options) => {
   /** @type {Promise<any>} */
   const api = new Promise((resolve) => { page[symbol] = resolve; });
   try {
+    const { typescript, ...files } = assets;
     const program = await loader.start({
-      ...assets,
+      ...files,
       wasm: options.wasm || assets.wasm,
-      env: { BAILEY_API: key },
+      env: { BAILEY_API: key, BAILEY_TYPESCRIPT: String(options.typescript || typescript) },
       signal: options.signal,
       integrity: options.integrity,
       onProgress: options.onProgress,

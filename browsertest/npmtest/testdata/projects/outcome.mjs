@@ -7,7 +7,7 @@ export const text = '# Hello\n\n*you* <script>x</script> [a link](https://exampl
 export const report = async (element, bailey) => {
   await element.flush();
   const outcome = { html: await element.section('1').html(), height: element.height > 0 };
-  if (bailey) outcome.sum = (await (await bailey).run('return args.a + args.b', { args: { a: 1, b: 2 } })).value;
+  if (bailey) outcome.sum = (await (await bailey).run('const a: number = args.a\nreturn a + args.b', { args: { a: 1, b: 2 }, language: 'typescript' })).value;
   globalThis.outcome = outcome;
 };
 

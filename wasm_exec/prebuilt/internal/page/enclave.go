@@ -6,27 +6,56 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/internal/asset"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/typescript"
 	"github.com/bailey-go/bailey/protocol"
 )
 
 // run implements run(code, options). It uses a pool of the strictest level and without tools.
 // The first call makes the pool, which is never closed.
 func (a *API) run(ctx context.Context, args []jsx.Value) (any, error) {
+	pool, err := a.strictest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return a.runIn(ctx, pool, args)
+}
+
+// strictest returns the pool of run.
+func (a *API) strictest(ctx context.Context) (_ *iframe.EnclavePool, err error) {
 	a.mu.Lock()
+	defer a.mu.Unlock()
 	if a.pool == nil {
-		var err error
-		if a.pool, err = iframe.NewEnclavePool(ctx, iframe.PoolOptions{}); err != nil {
-			a.mu.Unlock()
+		a.pool, err = iframe.NewEnclavePool(ctx, iframe.PoolOptions{})
+	}
+	return a.pool, err
+}
+
+// removeTypes prepares the option language of a run. The library runs in the pool of run, as code of strangers does.
+func (a *API) removeTypes() {
+	a.types.Library = func(ctx context.Context) (string, error) {
+		return asset.Text(ctx, TypeScript(), typescript.MaxLibrary)
+	}
+	a.types.Run = func(ctx context.Context, code string, args any) (any, error) {
+		pool, err := a.strictest(ctx)
+		if err != nil {
 			return nil, err
 		}
+		res, err := pool.Run(ctx, code, iframe.RunOptions{Args: args})
+		if err != nil {
+			return nil, err
+		}
+		return res.Value, nil
 	}
-	a.mu.Unlock()
-	return a.runIn(ctx, a.pool, args)
 }
+
+// TypeScript returns the address of the library that removes types.
+func TypeScript() string { return os.Getenv("BAILEY_TYPESCRIPT") }
 
 // enclave implements enclave(options). It returns an object with run and close.
 func (a *API) enclave(ctx context.Context, args []jsx.Value) (any, error) {
@@ -162,8 +191,9 @@ func (a *API) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Va
 	}
 	var opts iframe.RunOptions
 	var signal jsx.Value
+	var typed bool
 	if len(args) > 1 && !jsx.Nullish(args[1]) {
-		if err := runOptions(&opts, &signal, args[1]); err != nil {
+		if err := runOptions(&opts, &signal, &typed, args[1]); err != nil {
 			return nil, err
 		}
 	}
@@ -177,6 +207,15 @@ func (a *API) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Va
 		return nil, err
 	}
 	defer cancel()
+	if typed {
+		code, err = a.types.Strip(ctx, code)
+		if refused := (*protocol.RunError)(nil); errors.As(err, &refused) {
+			return result(&protocol.RunResult{Error: refused})
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	res, err := pool.Run(ctx, code, opts)
 	if res == nil {
 		return nil, err
@@ -185,9 +224,15 @@ func (a *API) runIn(ctx context.Context, pool *iframe.EnclavePool, args []jsx.Va
 }
 
 // runOptions reads the RunOptions of api.d.mts.
-func runOptions(o *iframe.RunOptions, signal *jsx.Value, v jsx.Value) error {
+func runOptions(o *iframe.RunOptions, signal *jsx.Value, typed *bool, v jsx.Value) error {
 	return Each(v, "run(code, options)", func(key string, value jsx.Value) (err error) {
 		switch key {
+		case "language":
+			var name string
+			if name, err = jsx.String(value, 20); err == nil && name != "javascript" && name != "typescript" {
+				err = errors.New(`must be "javascript" or "typescript"`)
+			}
+			*typed = name == "typescript"
 		case "args":
 			o.Args, err = FromPage(value)
 		case "context":

@@ -13,6 +13,7 @@ import (
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/iframe/markdown"
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/typescript"
 )
 
 // apiKey is the environment variable with the key of a symbol in the global registry. Under
@@ -30,6 +31,7 @@ func Serve(ctx context.Context, more func(a *API) map[string]Method) error {
 		return err
 	}
 	a := &API{ctx: ctx, scope: jsx.NewScope(jsx.ScopeOptions{}), renderer: renderer}
+	a.removeTypes()
 	folders, err := a.folders()
 	if err != nil {
 		return err
@@ -86,6 +88,7 @@ type API struct {
 	ctx      context.Context
 	scope    *jsx.Scope
 	renderer *markdown.Renderer
+	types    typescript.Stripper
 
 	mu   sync.Mutex
 	pool *iframe.EnclavePool // of run, made by its first call

@@ -4,5 +4,5 @@ import { rollup } from 'rollup';
 
 const bundle = await rollup({ input: 'app.mjs', plugins: [resolve()], onwarn: (w) => { throw new Error(w.message); } });
 await bundle.write({ dir: 'dist', format: 'es' });
-for (const program of ['bailey.wasm', 'agent.wasm']) copyFileSync(`node_modules/bailey/${program}`, `dist/${program}`);
+for (const file of ['bailey.wasm', 'agent.wasm', 'typescript.txt']) copyFileSync(`node_modules/bailey/${file}`, `dist/${file}`);
 copyFileSync('index.html', 'dist/index.html');
