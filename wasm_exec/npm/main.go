@@ -40,7 +40,7 @@ func main() {
 }
 
 // copied are the files of the build folder that are taken as they are.
-var copied = []string{"api.mjs", "api.d.mts", "bailey.mjs", "element.mjs", "element.d.mts", "program.mjs", "agent.mjs", "agent.d.mts", "session.mjs", "transport.mjs"}
+var copied = []string{"api.mjs", "api.d.mts", "bailey.mjs", "element.mjs", "element.d.mts", "program.mjs", "agent.mjs", "agent.d.mts", "consent.mjs", "session.mjs", "transport.mjs"}
 
 // typescript is the library of the build folder that removes types.
 const typescript = "guests/typescript.js"

@@ -1,4 +1,5 @@
 import type { DetailedHTMLProps, HTMLAttributes } from 'react';
+import type { BaileyConsentElement, BaileyConsentEventMap } from './agent.mjs';
 import type { BaileyDocumentElement, LinkEvent, StateEvent, ViolationEvent } from './element.mjs';
 
 export * from './element.mjs';
@@ -12,6 +13,11 @@ declare module 'react' {
         onstate?: (event: StateEvent) => void;
         onheight?: (event: CustomEvent<number>) => void;
         onviolation?: (event: ViolationEvent) => void;
+      };
+      /** Import 'bailey/agent' for the element itself. */
+      'bailey-consent': DetailedHTMLProps<HTMLAttributes<BaileyConsentElement>, BaileyConsentElement> & Partial<Pick<BaileyConsentElement, 'whose'>> & {
+        onask?: (event: BaileyConsentEventMap['ask']) => void;
+        onstop?: (event: BaileyConsentEventMap['stop']) => void;
       };
     }
   }

@@ -17,24 +17,51 @@ import (
 // maxReply bounds the texts of an answer, in UTF-16 units.
 const maxReply = 8 << 10
 
-// asker asks the page, one question at a time. The page has only to say yes, so everything else refuses: an error,
-// another value, and no answer at all, until the run is stopped.
-type asker struct{ ask jsx.Value }
+// asker asks the page, one question at a time, or an element <bailey-consent>, which shows a whole prompt. The page has only
+// to say yes, so everything else refuses: an error, another value, and no answer at all, until the run is stopped.
+type asker struct {
+	ask jsx.Value // a function, or an object whose function stay returns that of an element
+	box *theBox
+	by  *dialogs
+}
 
 // Ask implements [sandbox.Asker].
 func (a asker) Ask(ctx context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) {
 	out := make([]sandbox.Reply, len(p.Requests))
+	refuse := func(err error, r sandbox.Request) { // the page's developer has to know
+		fmt.Fprintf(os.Stderr, "bailey: box(options): ask: %v; this refuses %s\n", err, r.Tool)
+	}
+	if jsx.TypeOf(a.ask) != "function" {
+		replies, err := a.element(ctx, a.ask, p)
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err != nil {
+			refuse(err, p.Requests[0])
+		}
+		copy(out, replies)
+		return out, nil
+	}
 	for i, r := range p.Requests {
 		reply, err := a.one(ctx, r)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if err != nil { // the page's developer has to know
-			fmt.Fprintf(os.Stderr, "bailey: box(options): ask: %v; this refuses %s\n", err, r.Tool)
+		if err != nil {
+			refuse(err, r)
 		}
 		out[i] = reply
 	}
 	return out, nil
+}
+
+// element asks by the element that v stands for.
+func (a asker) element(ctx context.Context, v jsx.Value, p sandbox.Prompt) ([]sandbox.Reply, error) {
+	stay, err := jsx.Call(v, "stay")
+	if err != nil {
+		return nil, err
+	}
+	return a.by.ask(ctx, a.box, stay, p)
 }
 
 func (a asker) one(ctx context.Context, r sandbox.Request) (sandbox.Reply, error) {
@@ -57,10 +84,17 @@ func (a asker) one(ctx context.Context, r sandbox.Request) (sandbox.Reply, error
 	if err != nil {
 		return sandbox.Reply{}, err
 	}
+	if jsx.TypeOf(v) == "object" && jsx.Has(v, "stay") {
+		replies, err := a.element(ctx, v, sandbox.Prompt{Requests: []sandbox.Request{r}})
+		if err != nil || len(replies) != 1 {
+			return sandbox.Reply{}, err
+		}
+		return replies[0], nil
+	}
 	return replyOf(v)
 }
 
-var errReply = errors.New(`the answer must be "once", "session", "project", "reject" or "never", or an object with it as answer`)
+var errReply = errors.New(`the answer must be "once", "session", "project", "reject" or "never", an object with it as answer, or a <bailey-consent> in the page`)
 
 // replyOf reads an answer. The zero Reply, which refuses, comes with each error.
 func replyOf(v jsx.Value) (sandbox.Reply, error) {

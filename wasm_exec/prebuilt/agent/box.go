@@ -25,7 +25,10 @@ import (
 const maxPrompt = 1 << 20
 
 // opener makes boxes.
-type opener struct{ api *page.API }
+type opener struct {
+	api     *page.API
+	dialogs *dialogs
+}
 
 // theBox is an open box.
 type theBox struct {
@@ -45,6 +48,7 @@ type boxOptions struct {
 	model              sandbox.Model
 	o                  sandbox.Options
 	folder             bool
+	ask                jsx.Value // undefined without one
 	tools              map[string]jsx.Value
 	names              []string // of tools, in their order
 	none, code, sh, on bool     // none: without the standard tools; on: with web_fetch
@@ -70,6 +74,9 @@ func (b opener) open(ctx context.Context, args []jsx.Value) (any, error) {
 		return nil, named(err)
 	}
 	o.o.Sessions = t.store
+	if !jsx.Nullish(o.ask) {
+		o.o.Ask = asker{o.ask, t, b.dialogs}
+	}
 	if t.box, err = sandbox.New(o.o); err != nil {
 		return nil, named(fmt.Errorf("box(options): %w", err))
 	}
@@ -105,7 +112,9 @@ func (b opener) options(v jsx.Value) (*boxOptions, error) {
 				o.o.Policy, err = policy.Parse(text, policy.Options{})
 			}
 		case "ask":
-			o.o.Ask, err = asker{value}, function()
+			if o.ask = value; jsx.TypeOf(value) != "function" && (jsx.TypeOf(value) != "object" || !jsx.Has(value, "stay")) {
+				err = errors.New("must be a function, or a <bailey-consent>")
+			}
 		case "answer":
 			o.o.AnswerModel = func(ctx context.Context, list []sandbox.ModelQuestion) ([][]string, error) {
 				return answers(ctx, value, list)

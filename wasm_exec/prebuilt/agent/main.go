@@ -12,7 +12,7 @@ import (
 
 func main() {
 	err := page.Serve(context.Background(), func(a *page.API) map[string]page.Method { // returns only if it fails
-		return map[string]page.Method{"box": {Run: opener{a}.open}}
+		return map[string]page.Method{"box": {Run: opener{a, &dialogs{api: a}}.open}}
 	})
 	fmt.Fprintln(os.Stderr, "bailey:", err)
 	os.Exit(1)

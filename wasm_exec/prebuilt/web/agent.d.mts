@@ -57,11 +57,13 @@ export interface BoxOptions {
    */
   policy?: object | string;
   /**
-   * Asks the user. It is called for one question at a time. Show title, the text of each effect whose inTitle is false, risk, destroys,
-   * untrusted, agent and diff, and accept an answer only while they are in view. Default: each question is refused. So is one for which
-   * ask throws, or returns another value. If it never settles, the call waits until stop(), and signal aborts.
+   * Asks the user: a <bailey-consent> in the page, or a function. It is called for one question at a time, and may return the element that
+   * shows it, such as () => ref.current of a component. A function that shows the question itself shows title, the text of each effect
+   * whose inTitle is false, risk, destroys, untrusted, agent and diff, and accepts an answer only while they are in view. Default: each
+   * question is refused. So is one for which ask throws, or returns another value, and one whose element is not in the page. If the
+   * function never settles, the call waits until stop(), and signal aborts.
    */
-  ask?: (question: Question, call: { signal: AbortSignal }) => Reply | Answer | Promise<Reply | Answer>;
+  ask?: BaileyConsentElement | ((question: Question, call: { signal: AbortSignal }) => Asked | Promise<Asked>);
   /** Answers the model's own questions, a list of texts for each. Default: the model's tool for questions fails. */
   answer?: (questions: ModelQuestion[], call: { signal: AbortSignal }) => string[][] | Promise<string[][]>;
   /** Tools of the page by name. */
@@ -197,6 +199,37 @@ export interface Reply {
   pattern?: string;
   /** Of reject: sent to the model. */
   reason?: string;
+}
+
+/** What the option ask may return. Any other value, such as null, refuses the question. */
+export type Asked = Reply | Answer | BaileyConsentElement | null | undefined;
+
+/** The events of a <bailey-consent>, beside those of each element. They do not bubble. */
+export interface BaileyConsentEventMap extends HTMLElementEventMap {
+  /** A question is shown. */
+  ask: CustomEvent<{ title: string; session: string }>;
+  /** The user pressed Stop or Escape. After it the run that asks ends, unless preventDefault() was called. */
+  stop: CustomEvent<{ session: string }>;
+}
+
+/**
+ * <bailey-consent> is the dialog of consent for boxes: box({ask: element}). It shows the effects and the difference of a call, and takes
+ * an answer that allows something only while all of them are in view, and not from a script. Boxes may share it: their questions wait
+ * for their turn. It has the attribute hidden while it shows none. A question that is open when the element is removed is refused, and
+ * one that is moved goes on. The custom properties --bailey-ask-… change its colours, see docs/bundler.md.
+ */
+export class BaileyConsentElement extends HTMLElement {
+  /** A text about the session that asks, such as "In the chat “Taxes”", or a function that returns it. Also an attribute. Default: none. */
+  whose: string | ((session: string) => string) | null;
+
+  addEventListener<K extends keyof BaileyConsentEventMap>(type: K, listener: (this: BaileyConsentElement, event: BaileyConsentEventMap[K]) => unknown, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'bailey-consent': BaileyConsentElement;
+  }
 }
 
 export interface ModelQuestion {

@@ -2,9 +2,11 @@
 // Bailey with box(), for pages without Go. The types are in agent.d.mts. The module itself touches no page, so that a server may
 // import it.
 import { assets } from './agent-assets.mjs';
+import { asking } from './consent.mjs';
 import { start, guarded, unguarded } from './program.mjs';
 import { begin, fileOf, messageOf, starters } from './session.mjs';
 
+export { BaileyConsentElement } from './consent.mjs';
 export { transport } from './transport.mjs';
 
 /** @type {typeof import('./agent.d.mts').load} */
@@ -18,6 +20,7 @@ const own = (options) => {
   if (!options || typeof options !== 'object') return options;
   const { tools, ...rest } = options;
   if ('folder' in rest) rest.folder = unguarded(rest.folder);
+  if ('ask' in rest) rest.ask = asking(rest.ask);
   if (tools === undefined) return rest;
   return { ...rest, tools: tools && typeof tools === 'object' ? Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, toolOf(tool)])) : tools };
 };

@@ -1,7 +1,7 @@
 // A user's file with a box, and with both versions of AI SDK. Each line after a @ts-expect-error must be an error.
 import type { ChatTransport as ChatTransport6, UIMessage as UIMessage6 } from 'ai-6';
 import type { ChatTransport, UIMessage } from 'ai-7';
-import { load, transport, type Reply } from '../../prebuilt/web/agent.mjs';
+import { load, transport, type BaileyConsentElement, type Reply } from '../../prebuilt/web/agent.mjs';
 
 const bailey = await load({ panel: false });
 const folder = await bailey.folder.memory();
@@ -30,6 +30,18 @@ const chat: ChatTransport<UIMessage> = transport(session);
 const chat6: ChatTransport6<UIMessage6> = transport(box, { version: 6, send: { steps: 5 } });
 const messages: UIMessage[] = await session.messages();
 const messages6: UIMessage6[] = await (await transport(box).session('chat')).messages();
+const consent = document.querySelector('bailey-consent')!;
+consent.whose = (session) => `In the chat ${session}`;
+consent.addEventListener('ask', (event) => event.detail.title.length);
+consent.addEventListener('stop', (event) => { if (event.detail.session) event.preventDefault(); });
+await bailey.box({ model: { provider: 'commands' }, ask: consent });
+const ref: { current: BaileyConsentElement | null } = { current: null };
+await bailey.box({ model: { provider: 'commands' }, ask: () => ref.current });
+await bailey.box({ model: { provider: 'commands' }, ask: async (question) => question.destroys ? consent : 'once' });
+// @ts-expect-error another element shows no questions
+await bailey.box({ model: { provider: 'commands' }, ask: document.body });
+// @ts-expect-error whose is a text or a function
+consent.whose = 1;
 export { chat, chat6, messages, messages6 };
 // @ts-expect-error there is no such provider
 await bailey.box({ model: { provider: 'acme', name: 'x' } });

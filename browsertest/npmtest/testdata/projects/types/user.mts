@@ -23,6 +23,8 @@ await (await bailey).document(42);
 
 const agent = await loadAgent();
 const box = await agent.box({ model: { provider: 'browser' }, folder: await agent.folder.memory(), ask: (q: Question) => q.answers[0] });
+const consent = document.createElement('bailey-consent');
+await agent.box({ model: { provider: 'browser' }, ask: consent });
 transport(await box.session()).sendMessages satisfies Function;
 for await (const chunk of (await box.session()).send('hi')) chunk.type.length;
 // @ts-expect-error a program without a box has none
