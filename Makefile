@@ -180,7 +180,7 @@ dist: $(BIN)/wasm_exec ## build the npm package of the prebuilt bailey.wasm and 
 	@echo "dist is the package: copy it beside a page, or pack it with \"npm pack ./dist\""
 
 .PHONY: npm
-npm: $(RUNNER) node_modules build/npm/node_modules ## install the npm package into projects of Vite, webpack, esbuild and Rollup, build and run them
+npm: $(RUNNER) node_modules build/npm/node_modules wasitools ## install the npm package into projects of Vite, webpack, esbuild and Rollup, build and run them
 	cd browsertest && $(GO) test -count=1 -timeout 60m -v ./npmtest
 
 # Bundlers and frameworks are for these tests alone, and have 120 MB. Nothing of them is shipped.

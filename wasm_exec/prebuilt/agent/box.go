@@ -14,6 +14,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/command"
 	"github.com/bailey-go/bailey/sandbox/enclave"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/shell"
@@ -28,6 +29,7 @@ const maxPrompt = 1 << 20
 type opener struct {
 	api     *page.API
 	dialogs *dialogs
+	workers *workers
 }
 
 // theBox is an open box.
@@ -38,6 +40,7 @@ type theBox struct {
 	model sandbox.Model
 	store sandbox.Store
 	code  *enclave.Runner // nil without code
+	run   *command.Runner // nil without commands
 
 	mu       sync.Mutex
 	sessions map[string]*theSession // that are open
@@ -48,7 +51,7 @@ type boxOptions struct {
 	model              sandbox.Model
 	o                  sandbox.Options
 	folder             bool
-	ask                jsx.Value // undefined without one
+	ask, commands      jsx.Value // undefined without one
 	tools              map[string]jsx.Value
 	names              []string // of tools, in their order
 	none, code, sh, on bool     // none: without the standard tools; on: with web_fetch
@@ -68,6 +71,11 @@ func (b opener) open(ctx context.Context, args []jsx.Value) (any, error) {
 	if o.store != "" {
 		if t.store, err = sandbox.IndexedStore(ctx, o.store); err != nil {
 			return nil, named(err)
+		}
+	}
+	if !jsx.Nullish(o.commands) {
+		if t.run, err = b.commands(ctx, o.commands); err != nil {
+			return nil, named(fmt.Errorf("box(options): commands: %w", err))
 		}
 	}
 	if o.o.Tools, err = b.toolset(t, o); err != nil {
@@ -134,6 +142,11 @@ func (b opener) options(v jsx.Value) (*boxOptions, error) {
 			o.code, err = jsx.Bool(value)
 		case "shell":
 			o.sh, err = jsx.Bool(value)
+		case "commands":
+			o.commands = value
+			if jsx.TypeOf(value) != "object" || !jsx.Has(value, "fetch") {
+				err = errors.New("must be the address of a tools.json")
+			}
 		case "web":
 			if o.on = true; jsx.TypeOf(value) == "boolean" {
 				o.on, err = jsx.Bool(value)
@@ -199,7 +212,14 @@ func (b opener) toolset(t *theBox, o *boxOptions) ([]sandbox.Tool, error) {
 		list = append(list, sandbox.CodeRun(t.code))
 	}
 	if o.sh {
-		list = append(list, shell.Bash(shell.Options{}))
+		o := shell.Options{}
+		if t.run != nil { // a nil *command.Runner is no nil CommandRunner
+			o.Runner = t.run
+		}
+		list = append(list, shell.Bash(o))
+	}
+	if t.run != nil {
+		list = append(list, sandbox.ToolRun(t.run))
 	}
 	if o.on {
 		broker, err := web.NewBroker(web.BrokerOptions{Relay: o.relay})
@@ -378,6 +398,9 @@ func (t *theBox) close() error {
 	var err error
 	if t.code != nil {
 		err = t.code.Close()
+	}
+	if t.run != nil {
+		err = errors.Join(err, t.run.Close())
 	}
 	return errors.Join(err, t.scope.Close())
 }

@@ -12,7 +12,8 @@ import (
 
 func main() {
 	err := page.Serve(context.Background(), func(a *page.API) map[string]page.Method { // returns only if it fails
-		return map[string]page.Method{"box": {Run: opener{a, &dialogs{api: a}}.open}}
+		b := opener{a, &dialogs{api: a}, &workers{}}
+		return map[string]page.Method{"box": {Run: b.open}, "wasi": {Run: b.wasi}}
 	})
 	fmt.Fprintln(os.Stderr, "bailey:", err)
 	os.Exit(1)

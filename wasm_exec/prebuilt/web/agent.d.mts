@@ -11,7 +11,71 @@ export interface BaileyAgent extends Bailey {
    * another option is wrong.
    */
   box(options: BoxOptions): Promise<Box>;
+  /** Runs WASI programs. run() of the same object runs JavaScript. */
+  wasi: {
+    /**
+     * Runs a WASI preview1 command to its end, in a worker of its own that has no network, no storage and no page, and is killed at a
+     * limit. program is a module's bytes or its address, which the page's Content-Security-Policy must list in connect-src. A run that
+     * fails is a result with error. Rejects if an option is wrong, or the program can't be fetched.
+     */
+    run(program: string | URL | Uint8Array | ArrayBuffer | Blob, options?: WASIOptions): Promise<WASIResult>;
+  };
 }
+
+export interface WASIOptions {
+  /** The arguments after the program's name. With env they have at most 1 MiB. */
+  args?: string[];
+  /** The program's name, which is its first argument. Default "program". */
+  name?: string;
+  env?: Record<string, string>;
+  stdin?: string | Uint8Array;
+  /**
+   * The files below /, and all that the program has: contents by path, or a folder of the same load(). The result has what it changed of
+   * contents. What it changes of a folder are steps of its undo. It is written after the program has ended by itself, and not if one of
+   * the files was changed meanwhile. Contents are at most 10,000 files and 256 MiB. Default: none.
+   */
+  files?: Folder | Record<string, string | Uint8Array>;
+  limits?: WASILimits;
+  /** Kills the program. */
+  signal?: AbortSignal;
+  /** Of an address: the hash that the bytes must have, such as "sha384-…". */
+  integrity?: string;
+}
+
+/** Limits of a run. A larger value than the default has no effect. */
+export interface WASILimits {
+  /** Milliseconds. Default 30,000. */
+  time?: number;
+  /** Bytes of WebAssembly memory. Default 512 MiB. */
+  memory?: number;
+  /** Bytes of stdout and stderr together. Default 64 MiB. */
+  output?: number;
+  /** Bytes read from files. Default 4 GiB. */
+  read?: number;
+  /** Bytes written to files. Default 256 MiB. */
+  write?: number;
+  /** Files open at once. Default 256. Over it an open fails, and the program goes on. */
+  openFiles?: number;
+}
+
+export interface WASIResult {
+  /** The program exited with 0, and its changes are written. */
+  success: boolean;
+  /** The exit code, -1 for a program that did not exit by itself. */
+  exitCode: number;
+  /** The output until the end of the run. new TextDecoder().decode() makes a text of it. */
+  stdout: Uint8Array<ArrayBuffer>;
+  stderr: Uint8Array<ArrayBuffer>;
+  /** Why the run failed. An exit code that is not 0 is no error. */
+  error?: { code: WASIErrorCode; message: string };
+  /** Of contents as files: the files that the program made or changed, by path, and null for those that it removed. */
+  files?: Record<string, Uint8Array<ArrayBuffer> | null>;
+  /** duration is in milliseconds, with the compilation. changes are the files and folders written back. */
+  stats: { duration: number; changes: number };
+}
+
+/** TIMEOUT, RESOURCE_LIMIT and OUTPUT_TOO_LARGE are of limits, and ABORTED is of the signal. */
+export type WASIErrorCode = 'TIMEOUT' | 'RESOURCE_LIMIT' | 'OUTPUT_TOO_LARGE' | 'ABORTED' | 'EXECUTION_ERROR' | 'INVALID_PARAMS' | 'SECURITY_VIOLATION' | 'SANDBOX_ERROR';
 
 /**
  * A model and the way to it. A policy must grant stream.send, and the page's Content-Security-Policy must list its host in
@@ -74,6 +138,13 @@ export interface BoxOptions {
   code?: boolean;
   /** Adds the tool bash: a shell over the folder. It needs shell.run. Default false. */
   shell?: boolean;
+  /**
+   * Adds the tool tool_run, and commands to bash: the WASI programs of a tools.json, by its address. "make tools" of the repository builds
+   * such a folder, with grep, sort, sed, jq, git, sqlite3 and more. Each module is fetched from beside the file when one of its commands runs for
+   * the first time, and does not run if its SHA-256 is not that of the file, which is trusted. It needs shell.run. Default: bash has its
+   * built-in commands alone.
+   */
+  commands?: string | URL;
   /** Adds the tool web_fetch, if it is set. It needs net.fetch. relay is an address of yours that fetches pages without CORS. */
   web?: boolean | { relay?: string };
   /** Name of the IndexedDB database for the sessions. They are not encrypted. Default: in memory until close(). */

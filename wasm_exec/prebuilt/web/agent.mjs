@@ -11,8 +11,33 @@ export { transport } from './transport.mjs';
 
 /** @type {typeof import('./agent.d.mts').load} */
 export const load = async (options = {}) => {
-  const program = await start(assets(), options);
-  return { ...program, box: async (options) => boxOf(await program.box(own(options))) };
+  const { wasi, ...program } = await start(assets(), options);
+  return {
+    ...program,
+    box: async (options) => boxOf(await program.box(own(options))),
+    wasi: { run: async (from, { integrity, ...options } = {}) => wasi(await programOf(from, { integrity, signal: options.signal }), 'files' in options ? { ...options, files: unguarded(options.files) } : options) },
+  };
+};
+
+/** Returns the bytes of a file of the page. @param {string | URL} url @param {RequestInit} [init] */
+const fetched = async (url, init) => {
+  const answer = await fetch(url, init);
+  if (!answer.ok) throw new Error(`${url} could not be fetched: ${answer.status} ${answer.statusText}`);
+  return new Uint8Array(await answer.arrayBuffer());
+};
+
+/** Returns the bytes of a program. @param {any} from @param {RequestInit} init @returns {Promise<unknown>} */
+const programOf = async (from, init) => {
+  if (typeof from === 'string' || from instanceof URL) return fetched(from, init);
+  if (init.integrity) throw new TypeError('wasi.run(program, options): integrity is for an address; the bytes are yours');
+  return from instanceof ArrayBuffer ? new Uint8Array(from) : from instanceof Blob ? new Uint8Array(await from.arrayBuffer()) : from;
+};
+
+/** Returns the option commands in the form that the program takes: it asks for the catalogue by "", and for the files beside it by name. @param {any} at */
+const commandsOf = (at) => {
+  if (typeof at !== 'string' && !(at instanceof URL)) return at;
+  const url = new URL(at, document.baseURI);
+  return { fetch: (/** @type {string} */ name, /** @type {AbortSignal} */ signal) => fetched(name ? new URL(name, url) : url, { signal }) };
 };
 
 /** Returns the options of a box with the program's own objects in them. @param {any} options */
@@ -21,6 +46,7 @@ const own = (options) => {
   const { tools, ...rest } = options;
   if ('folder' in rest) rest.folder = unguarded(rest.folder);
   if ('ask' in rest) rest.ask = asking(rest.ask);
+  if ('commands' in rest) rest.commands = commandsOf(rest.commands);
   if (tools === undefined) return rest;
   return { ...rest, tools: tools && typeof tools === 'object' ? Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, toolOf(tool)])) : tools };
 };

@@ -30,6 +30,14 @@ const chat: ChatTransport<UIMessage> = transport(session);
 const chat6: ChatTransport6<UIMessage6> = transport(box, { version: 6, send: { steps: 5 } });
 const messages: UIMessage[] = await session.messages();
 const messages6: UIMessage6[] = await (await transport(box).session('chat')).messages();
+const ran = await bailey.wasi.run(new URL('https://example.org/a.wasm'), { args: ['-n'], stdin: 'x', files: { 'a.txt': 'one', 'b.bin': new Uint8Array(1) }, limits: { time: 1000, memory: 1 << 24 } });
+if (ran.error?.code === 'TIMEOUT') ran.files?.['a.txt']?.byteLength;
+await bailey.wasi.run(new Uint8Array(8), { files: folder });
+await bailey.box({ model: { provider: 'commands' }, shell: true, commands: '/tools/tools.json' });
+// @ts-expect-error limits have names
+await bailey.wasi.run('a.wasm', { limits: { cpu: 1 } });
+// @ts-expect-error a program has bytes
+await bailey.wasi.run(42);
 const consent = document.querySelector('bailey-consent')!;
 consent.whose = (session) => `In the chat ${session}`;
 consent.addEventListener('ask', (event) => event.detail.title.length);
