@@ -257,6 +257,45 @@ func TestConsent(t *testing.T) {
 	})
 }
 
+// A component of each framework shows the dialog. While it is not mounted a question is refused, and another element asks the next one.
+func TestConsentFrameworks(t *testing.T) {
+	for name, types := range map[string]string{"react": "", "vue": " vue", "svelte": " svelte-trusted-html"} {
+		t.Run(name, func(t *testing.T) {
+			dir := install(t, "consent-"+name)
+			_, err := command(testContext(t), dir, "node", "../../node_modules/vite/bin/vite.js", "build", "--base=./")
+			must(t, err)
+			page, console := kit(t, filepath.Join(dir, "dist"), types)
+			p := &consentPage{Page: page, t: t, console: console}
+			p.until("the component is mounted", `element`)
+			shows := func(want string) {
+				t.Helper()
+				p.until(want+" is shown", `document.querySelector('h1').textContent === `+quote(want))
+			}
+			p.begins()
+			shows("Write the new file notes/a.md?")
+			if got := p.eval(`return part('ask-whose').textContent`); got != `"In a component"` {
+				t.Errorf("whose is %s", got)
+			}
+			p.press("1")
+			p.outcome(written)
+			p.begins()
+			p.eval(`globalThis.first = element; globalThis.kit.show(false)`)
+			p.until("the question is refused", `globalThis.outcome?.[0] === 'not written'`)
+			p.starts()
+			p.until("a question without an element is refused", `globalThis.outcome?.[0] === 'not written'`)
+			p.eval(`globalThis.kit.show(true)`)
+			p.until("another element is mounted", `element && element !== globalThis.first`)
+			p.begins()
+			p.press("Escape")
+			p.outcome(`["not written","","abort"]`)
+			shows("stopped")
+			p.begins()
+			p.press("1")
+			p.outcome(written)
+		})
+	}
+}
+
 // In each window and both themes all of a question is in view, and an answer counts. With -pictures each is a picture.
 func TestConsentSizes(t *testing.T) {
 	p := openConsent(t, nil)

@@ -22,6 +22,15 @@ export const kit = async (load, transport, more) => {
       of: (chunks, type) => chunks.find((c) => c.type === type),
       failed: (promise) => Promise.resolve(promise).then(() => 'it succeeded', (e) => `${e.name}: ${e.message}`),
     };
+    /** Has a box ask about writing a file, and resolves with what became of it. */
+    own.begin = async (options = {}, file = 'notes/a.md', content = '# Plan\n\n- one\n- two\n') => {
+      const folder = await bailey.folder.memory();
+      const b = await own.box({ folder, ask: own.ask, ...options });
+      own.last = { b, folder };
+      const chunks = await own.all(own.session = await b.session(), { calls: [{ tool: 'write', args: { path: file, content } }] }, { text: 'went on' });
+      return [await folder.text(file).then(() => 'written', () => 'not written'), own.text(chunks), chunks.at(-1).type];
+    };
+    own.part = (id) => own.element?.shadowRoot?.getElementById(id);
     await more?.(own);
     globalThis.kit = own;
   } catch (e) {
