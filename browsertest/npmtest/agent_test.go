@@ -29,6 +29,10 @@ func kit(t *testing.T, files, types string) (p browser.Page, console func() []st
 			model(w, r)
 			return
 		}
+		if r.URL.Path == "/mcp" {
+			mcpServer(w, r)
+			return
+		}
 		w.Header().Set("Content-Security-Policy", strings.Replace(policy, "trusted-types bailey", "trusted-types bailey"+types, 1))
 		static.ServeHTTP(w, r)
 	}))

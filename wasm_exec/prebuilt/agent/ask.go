@@ -126,8 +126,8 @@ func replyOf(v jsx.Value) (sandbox.Reply, error) {
 	return r, nil
 }
 
-// answers returns the answers to a list of the model's own questions: a list of texts for each.
-func answers(ctx context.Context, answer jsx.Value, questions []sandbox.ModelQuestion) ([][]string, error) {
+// answers returns the answers to a list of questions of the model, or of an MCP server: a list of texts for each.
+func answers(ctx context.Context, answer jsx.Value, server string, questions []sandbox.ModelQuestion) ([][]string, error) {
 	list := make([]any, len(questions))
 	for i, q := range questions {
 		options := make([]any, len(q.Options))
@@ -138,7 +138,11 @@ func answers(ctx context.Context, answer jsx.Value, questions []sandbox.ModelQue
 	}
 	signal, stop := jsx.Signal(ctx)
 	defer stop()
-	v, err := jsx.Invoke(answer, list, map[string]any{"signal": signal})
+	call := map[string]any{"signal": signal}
+	if server != "" {
+		call["server"] = server
+	}
+	v, err := jsx.Invoke(answer, list, call)
 	if err == nil {
 		v, err = jsx.Await(ctx, v)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/command"
 	"github.com/bailey-go/bailey/sandbox/enclave"
+	"github.com/bailey-go/bailey/sandbox/mcpclient"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/shell"
 	"github.com/bailey-go/bailey/sandbox/web"
@@ -42,6 +43,8 @@ type theBox struct {
 	code  *enclave.Runner // nil without code
 	run   *command.Runner // nil without commands
 
+	clients []*mcpclient.Client // of MCP servers
+
 	mu       sync.Mutex
 	sessions map[string]*theSession // that are open
 }
@@ -52,6 +55,8 @@ type boxOptions struct {
 	o                  sandbox.Options
 	folder             bool
 	ask, commands      jsx.Value // undefined without one
+	answer             jsx.Value // undefined without one
+	mcp                []mcpclient.Options
 	tools              map[string]jsx.Value
 	names              []string // of tools, in their order
 	none, code, sh, on bool     // none: without the standard tools; on: with web_fetch
@@ -81,6 +86,17 @@ func (b opener) open(ctx context.Context, args []jsx.Value) (any, error) {
 	if o.o.Tools, err = b.toolset(t, o); err != nil {
 		return nil, named(err)
 	}
+	more, err := t.connect(ctx, o.mcp, o.answer)
+	opened := false
+	defer func() {
+		if !opened {
+			t.disconnect(context.WithoutCancel(ctx))
+		}
+	}()
+	if err != nil {
+		return nil, named(fmt.Errorf("box(options): mcp: %w", err))
+	}
+	o.o.Tools = append(o.o.Tools, more...)
 	o.o.Sessions = t.store
 	if !jsx.Nullish(o.ask) {
 		o.o.Ask = asker{o.ask, t, b.dialogs}
@@ -91,6 +107,7 @@ func (b opener) open(ctx context.Context, args []jsx.Value) (any, error) {
 	if t.scope, err = b.api.Scope().Child(); err != nil {
 		return nil, err
 	}
+	opened = true
 	return b.api.Object(t.scope, naming(t.methods()))
 }
 
@@ -124,8 +141,9 @@ func (b opener) options(v jsx.Value) (*boxOptions, error) {
 				err = errors.New("must be a function, or a <bailey-consent>")
 			}
 		case "answer":
+			o.answer = value
 			o.o.AnswerModel = func(ctx context.Context, list []sandbox.ModelQuestion) ([][]string, error) {
-				return answers(ctx, value, list)
+				return answers(ctx, value, "", list)
 			}
 			err = function()
 		case "tools":
@@ -147,6 +165,8 @@ func (b opener) options(v jsx.Value) (*boxOptions, error) {
 			if jsx.TypeOf(value) != "object" || !jsx.Has(value, "fetch") {
 				err = errors.New("must be the address of a tools.json")
 			}
+		case "mcp":
+			o.mcp, err = servers(value)
 		case "web":
 			if o.on = true; jsx.TypeOf(value) == "boolean" {
 				o.on, err = jsx.Bool(value)
@@ -266,7 +286,7 @@ func (t *theBox) methods() map[string]page.Method {
 		"stop": {Run: func(_ context.Context, args []jsx.Value) (any, error) {
 			return nil, stopAll(t.box, args)
 		}},
-		"close": {Run: func(context.Context, []jsx.Value) (any, error) { return nil, t.close() }},
+		"close": {Run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, t.close(ctx) }},
 	}
 }
 
@@ -384,7 +404,7 @@ func (t *theBox) explain(ctx context.Context, args []jsx.Value) (any, error) {
 }
 
 // close stops all runs and closes the sessions. What the page still holds is closed then.
-func (t *theBox) close() error {
+func (t *theBox) close(ctx context.Context) error {
 	t.box.Stop("the box is closed")
 	t.mu.Lock()
 	list := make([]*theSession, 0, len(t.sessions))
@@ -402,6 +422,7 @@ func (t *theBox) close() error {
 	if t.run != nil {
 		err = errors.Join(err, t.run.Close())
 	}
+	t.disconnect(ctx)
 	return errors.Join(err, t.scope.Close())
 }
 

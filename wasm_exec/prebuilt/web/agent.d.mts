@@ -128,8 +128,11 @@ export interface BoxOptions {
    * function never settles, the call waits until stop(), and signal aborts.
    */
   ask?: BaileyConsentElement | ((question: Question, call: { signal: AbortSignal }) => Asked | Promise<Asked>);
-  /** Answers the model's own questions, a list of texts for each. Default: the model's tool for questions fails. */
-  answer?: (questions: ModelQuestion[], call: { signal: AbortSignal }) => string[][] | Promise<string[][]>;
+  /**
+   * Answers the model's own questions, a list of texts for each. server is set for questions of an MCP server: say that they are its own.
+   * Default: the model's tool for questions fails, and a server's questions are refused.
+   */
+  answer?: (questions: ModelQuestion[], call: { signal: AbortSignal; server?: string }) => string[][] | Promise<string[][]>;
   /** Tools of the page by name. */
   tools?: Record<string, AgentTool>;
   /** false: without the tools read, write, edit, glob, grep, delete, move, mkdir, diff, undo, todo, question, skill and task. Default true. */
@@ -145,6 +148,11 @@ export interface BoxOptions {
    * built-in commands alone.
    */
   commands?: string | URL;
+  /**
+   * Adds the tools of MCP servers, as <name>_<tool>. They are untrusted: the user is asked before each call, unless a rule decides
+   * otherwise. Needs net.fetch for the host of each address. box() rejects if a server can't be reached.
+   */
+  mcp?: MCPServer[];
   /** Adds the tool web_fetch, if it is set. It needs net.fetch. relay is an address of yours that fetches pages without CORS. */
   web?: boolean | { relay?: string };
   /** Name of the IndexedDB database for the sessions. They are not encrypted. Default: in memory until close(). */
@@ -155,6 +163,28 @@ export interface BoxOptions {
   /** Called with the progress lines of running calls. */
   onProgress?: (progress: { session: string; toolCallId: string; text: string }) => void;
 }
+
+/** An MCP server, by an address or in the page. */
+export type MCPServer = {
+  /** A letter, then letters, digits, _ and -, at most 64 characters. */
+  name: string;
+  /** Time limit of a call in milliseconds, at most 300,000. Default 60,000. */
+  time?: number;
+  /** The most bytes of an answer. Default 8 MiB. */
+  maxBytes?: number;
+} & ({
+  /** Address of its streamable HTTP: https, or http on this machine. On another origin it sends CORS headers, and exposes Mcp-Session-Id. */
+  url: string;
+  /** Further headers of each request. */
+  header?: Record<string, string>;
+  /** Returns the token of each request's Authorization header, such as that of an OAuth library of the page. */
+  token?: () => string | Promise<string>;
+  port?: undefined;
+} | {
+  /** A port to a server in this page. Each message is one JSON-RPC message as a string, and "" is the end. The box closes it. */
+  port: MessagePort;
+  url?: undefined;
+});
 
 export type Risk = 'low' | 'medium' | 'high' | 'critical';
 

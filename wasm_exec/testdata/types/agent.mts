@@ -34,6 +34,9 @@ const ran = await bailey.wasi.run(new URL('https://example.org/a.wasm'), { args:
 if (ran.error?.code === 'TIMEOUT') ran.files?.['a.txt']?.byteLength;
 await bailey.wasi.run(new Uint8Array(8), { files: folder });
 await bailey.box({ model: { provider: 'commands' }, shell: true, commands: '/tools/tools.json' });
+await bailey.box({ model: { provider: 'commands' }, mcp: [{ name: 'a', url: 'https://mcp.example/', token: async () => 'x' }, { name: 'b', port: new MessageChannel().port1 }] });
+// @ts-expect-error a server has an address or a port
+await bailey.box({ model: { provider: 'commands' }, mcp: [{ name: 'a' }] });
 // @ts-expect-error limits have names
 await bailey.wasi.run('a.wasm', { limits: { cpu: 1 } });
 // @ts-expect-error a program has bytes
