@@ -102,6 +102,9 @@ type Options struct {
 	// and its later changes are refused with [github.com/bailey-go/bailey/protocol.ErrSession].
 	Sessions string
 
+	// Ports are further TCP ports that [Options.SandboxSelf] leaves open to connect to, such as that of a model's server.
+	Ports []uint16
+
 	nested bool // the calling process is in a sandbox itself, see SandboxSelf
 	store  sessions.Store
 	why    error // the reason why SandboxSelf found no folder of compiled programs

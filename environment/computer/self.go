@@ -18,7 +18,7 @@ import (
 
 // SandboxSelf puts the calling process into a sandbox for the rest of its life, before it makes a
 // computer with o: the process can then read the files of the system and those of o, change o.Dir, tmp
-// the given folders and that of o.Sessions, and connect to the TCP ports 53, 80, 443 and that of o.Sessions. The folder tmp, which other users must
+// the given folders and that of o.Sessions, and connect to the TCP ports 53, 80, 443, those of o.Ports and that of o.Sessions. The folder tmp, which other users must
 // be able to enter, becomes that of temporary files. It returns o for a process in such a sandbox.
 // Bubblewrap is then not used for programs, because Landlock forbids mounts below it.
 //
@@ -26,7 +26,7 @@ import (
 // afterwards: code that it left would run outside of the sandbox at the next start. This takes up to a minute,
 // once for each version of the programs.
 func (o Options) SandboxSelf(tmp string, folders ...string) (_ Options, err error) {
-	write, ports := []string{tmp}, []uint16{53, 80, 443}
+	write, ports := []string{tmp}, append([]uint16{53, 80, 443}, o.Ports...)
 	if o.Sessions != "" { // opened here, as its passwords and certificates can't be read afterwards
 		dir, more, err := sessions.Reach(o.Sessions)
 		if err != nil {

@@ -21,10 +21,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -50,7 +53,7 @@ func main() {
 type hello struct {
 	Address    string `json:"address"` // unix:PATH or http://127.0.0.1:PORT
 	Credential string `json:"credential"`
-	Session    string `json:"session"` // its id, for -session
+	Session    string `json:"session"` // its id, for -session, or empty with -session latest
 	Confined   bool   `json:"confined"`
 	// Notes are the protections and savings that this machine does not have.
 	Notes []string `json:"notes,omitempty"`
@@ -63,7 +66,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	tools := flags.String("tools", "", "the folder with the WASI programs that make tools builds")
 	engine := flags.String("engine", "", "quickjs.wasm of quickjs-wasi 3.6.2, for code_run")
 	state := flags.String("state", "", "where the sessions are: a folder, a database as postgres://user@host/name with its password in PGPASSWORD, or a bucket as s3://bucket/prefix with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it they are in memory")
-	earlier := flags.String("session", "", "the id of a session in -state to go on with; the default is a new one")
+	earlier := flags.String("session", "", "the id of a session in -state to go on with; the default is a new one. With latest, the first request opens the one that changed last, or a new one")
 	listen := flags.String("listen", "", "unix:PATH or 127.0.0.1:PORT; the default is a socket in a new folder of its own")
 	cache := flags.String("cache", "", "a folder for compiled programs; the default is one of this user, and none compiles them at each start")
 	model := flags.String("model", "", "a model that speaks Chat Completions, as name@https://host/path")
@@ -99,11 +102,14 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	o := computer.Options{Dir: *dir, Tools: *tools, Engine: *engine, Cache: *cache, Sessions: *state, Box: sandbox.Options{Policy: p, Ask: asker}}
 	d := daemon.Options{Asker: asker, Credential: daemon.NewCredential()}
 	if *model != "" {
-		name, url, ok := strings.Cut(*model, "@")
+		name, server, ok := strings.Cut(*model, "@")
 		if !ok {
 			return errors.New("-model must be name@https://host/path")
 		}
-		d.Model = provider.OpenAIChat(provider.Options{Key: os.Getenv("BAILEY_KEY"), Model: name, URL: url, Transport: transport{}})
+		if o.Ports, err = ports(server); err != nil {
+			return err
+		}
+		d.Model = provider.OpenAIChat(provider.Options{Key: os.Getenv("BAILEY_KEY"), Model: name, URL: server, Transport: transport{}})
 	}
 	_ = os.Unsetenv("BAILEY_KEY")
 	base, err := os.MkdirTemp("", "bailey-box-")
@@ -132,24 +138,56 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return errors.Join(err, l.Close())
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	var s *sandbox.Session
-	if *earlier != "" {
-		s, err = c.Box.OpenSession(ctx, *earlier)
+	open := func(ctx context.Context) (*sandbox.Session, error) {
+		id := *earlier
+		if id == "latest" {
+			id = ""
+			list, err := c.Box.Sessions(ctx)
+			if err != nil {
+				return nil, err
+			}
+			if len(list) > 0 {
+				id = list[0].ID
+			}
+		}
+		if id != "" {
+			return c.Box.OpenSession(ctx, id)
+		}
+		return c.Box.NewSession(ctx, sandbox.SessionOptions{Workspace: filepath.Base(*dir)})
+	}
+	d.Box = c.Box
+	id := ""
+	if *earlier == "latest" {
+		var mu sync.Mutex
+		var opened *sandbox.Session
+		d.Open = func(ctx context.Context) (*sandbox.Session, error) {
+			s, err := open(ctx)
+			mu.Lock()
+			defer mu.Unlock()
+			opened = s
+			return s, err
+		}
+		defer func() {
+			mu.Lock()
+			defer mu.Unlock()
+			if opened != nil {
+				opened.Close()
+			}
+		}()
 	} else {
-		s, err = c.Box.NewSession(ctx, sandbox.SessionOptions{Workspace: filepath.Base(*dir)})
+		if d.Session, err = open(ctx); err != nil {
+			return errors.Join(err, l.Close())
+		}
+		defer d.Session.Close()
+		id = d.Session.ID()
 	}
-	if err != nil {
-		return errors.Join(err, l.Close())
-	}
-	defer s.Close()
-	d.Box, d.Session = c.Box, s
 	handler, err := daemon.New(d)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, BaseContext: func(net.Listener) context.Context { return ctx }}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	line, err := json.Marshal(hello{address, d.Credential, s.ID(), true, c.Notes()})
+	line, err := json.Marshal(hello{address, d.Credential, id, true, c.Notes()})
 	if err == nil {
 		_, err = out.Write(append(line, '\n'))
 	}
@@ -183,6 +221,22 @@ func listener(on, base string) (net.Listener, string, error) {
 		return nil, "", err
 	}
 	return l, "http://" + l.Addr().String(), nil
+}
+
+// ports returns the TCP port of a model's server, which the sandbox must let through.
+func ports(address string) ([]uint16, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return nil, errors.New("-model must be name@https://host/path")
+	}
+	if u.Port() == "" {
+		return nil, nil
+	}
+	n, err := strconv.ParseUint(u.Port(), 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("-model: the port %s is no number up to 65535", u.Port())
+	}
+	return []uint16{uint16(n)}, nil
 }
 
 // transport sends the requests to the model.

@@ -1,7 +1,9 @@
 // Package daemon serves a box to one user of the machine, over HTTP on a Unix socket or loopback:
 //
 //	POST /mcp        the Model Context Protocol (streamable HTTP), with the box's tools
-//	POST /chat       {"text": …} runs the model in the daemon's session; the response is a UI message stream
+//	POST /chat       {"text": …} runs the model in the daemon's session; the response is a UI message stream, in
+//	                 which each question is a part data-question
+//	POST /stop       interrupts the run, whose stream then ends
 //	GET  /questions  the questions that wait for an answer
 //	POST /answer     {"id": …, "answers": ["once", "reject", …]}
 //
@@ -35,8 +37,9 @@ import (
 
 // Asker keeps questions until a client answers them. Its zero value has no questions.
 type Asker struct {
-	mu   sync.Mutex
-	open map[string]*question
+	mu    sync.Mutex
+	open  map[string]*question
+	watch func(Shown) // of the run that is active, or nil
 }
 
 type question struct {
@@ -53,7 +56,11 @@ func (a *Asker) Ask(ctx context.Context, p sandbox.Prompt) ([]sandbox.Reply, err
 		a.open = map[string]*question{}
 	}
 	a.open[id] = q
+	watch := a.watch
 	a.mu.Unlock()
+	if watch != nil {
+		watch(show(id, q))
+	}
 	defer func() {
 		a.mu.Lock()
 		delete(a.open, id)
@@ -75,6 +82,7 @@ type Shown struct {
 
 // View is what the user must see of one request.
 type View struct {
+	ToolCall  string   `json:"toolCallId,omitempty"` // as in the stream
 	Title     string   `json:"title"`
 	Effects   []string `json:"effects"`
 	Risk      string   `json:"risk"`
@@ -86,20 +94,31 @@ type View struct {
 	Once      bool     `json:"once,omitempty"`
 }
 
+func show(id string, q *question) Shown {
+	s := Shown{ID: id}
+	for _, r := range q.prompt.Requests {
+		v := View{ToolCall: r.ToolCall, Title: r.Title, Risk: string(r.Risk), Reason: r.Reason, Diff: r.Diff, Destroys: r.Destroys, Untrusted: r.Untrusted, Agent: r.Agent, Once: r.Once}
+		for _, e := range r.Effects {
+			v.Effects = append(v.Effects, e.Text)
+		}
+		s.Requests = append(s.Requests, v)
+	}
+	return s
+}
+
+// watched has each question shown to do, until it is called with nil.
+func (a *Asker) watched(do func(Shown)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.watch = do
+}
+
 func (a *Asker) questions() []Shown {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := []Shown{}
 	for id, q := range a.open {
-		s := Shown{ID: id}
-		for _, r := range q.prompt.Requests {
-			v := View{Title: r.Title, Risk: string(r.Risk), Reason: r.Reason, Diff: r.Diff, Destroys: r.Destroys, Untrusted: r.Untrusted, Agent: r.Agent, Once: r.Once}
-			for _, e := range r.Effects {
-				v.Effects = append(v.Effects, e.Text)
-			}
-			s.Requests = append(s.Requests, v)
-		}
-		out = append(out, s)
+		out = append(out, show(id, q))
 	}
 	slices.SortFunc(out, func(x, y Shown) int { return strings.Compare(x.ID, y.ID) })
 	return out
@@ -133,9 +152,10 @@ type Options struct {
 	Box        *sandbox.Box
 	Asker      *Asker
 	Session    *sandbox.Session
-	Model      sandbox.Model // nil serves no /chat
-	Credential string        // see NewCredential
-	Version    int           // of AI SDK, 6 or 7, the default
+	Open       func(context.Context) (*sandbox.Session, error) // in place of Session: it is opened by the first request
+	Model      sandbox.Model                                   // nil serves no /chat
+	Credential string                                          // see NewCredential
+	Version    int                                             // of AI SDK, 6 or 7, the default
 
 	off bool // requests need no credential and may come from a page, for a test
 }
@@ -156,8 +176,8 @@ func New(o Options) (http.Handler, error) {
 	if len(o.Credential) < 64 {
 		return nil, errors.New("daemon: Options.Credential is needed: NewCredential returns one")
 	}
-	if o.Box == nil || o.Asker == nil || o.Session == nil {
-		return nil, errors.New("daemon: Options.Box, Asker and Session are needed")
+	if o.Box == nil || o.Asker == nil || (o.Session == nil) == (o.Open == nil) {
+		return nil, errors.New("daemon: Options.Box and Asker are needed, and one of Session and Open")
 	}
 	if o.Version == 0 {
 		o.Version = 7
@@ -168,12 +188,21 @@ func New(o Options) (http.Handler, error) {
 			ids = append(ids, t.ID)
 		}
 	}
-	server, err := mcp.NewServer(o.Box, mcp.Options{Tools: ids, Session: o.Session, Name: "bailey-box"})
-	if err != nil {
-		return nil, err
+	d := &daemon{o: o, tools: ids}
+	if o.Session != nil {
+		if _, err := d.session(context.Background()); err != nil {
+			return nil, err
+		}
 	}
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
+	tools := sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return d.server }, nil)
+	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := d.session(r.Context()); err != nil {
+			fail(w, http.StatusServiceUnavailable, err)
+			return
+		}
+		tools.ServeHTTP(w, r)
+	})
 	mux.HandleFunc("GET /questions", func(w http.ResponseWriter, r *http.Request) { send(w, o.Asker.questions()) })
 	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
@@ -193,9 +222,72 @@ func New(o Options) (http.Handler, error) {
 		send(w, map[string]bool{"ok": true})
 	})
 	if o.Model != nil {
-		mux.HandleFunc("POST /chat", func(w http.ResponseWriter, r *http.Request) { chat(w, r, o) })
+		mux.HandleFunc("POST /chat", d.chat)
+		mux.HandleFunc("POST /stop", func(w http.ResponseWriter, r *http.Request) {
+			send(w, map[string]bool{"ok": d.interrupt()})
+		})
 	}
 	return &guard{o, mux}, nil
+}
+
+// daemon is what the requests share.
+type daemon struct {
+	o     Options
+	tools []string // the ids of those that clients of MCP have
+
+	mu     sync.Mutex
+	opened *sandbox.Session
+	server *sdk.Server
+	stop   func() // of the active run, or nil
+}
+
+// session returns the session, which the first call opens.
+func (d *daemon) session(ctx context.Context) (*sandbox.Session, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.opened != nil {
+		return d.opened, nil
+	}
+	s := d.o.Session
+	if s == nil {
+		var err error
+		if s, err = d.o.Open(ctx); err != nil {
+			return nil, err
+		}
+	}
+	server, err := mcp.NewServer(d.o.Box, mcp.Options{Tools: d.tools, Session: s, Name: "bailey-box"})
+	if err != nil {
+		return nil, err
+	}
+	d.opened, d.server = s, server
+	return s, nil
+}
+
+// interrupt reports whether there was a run to end.
+func (d *daemon) interrupt() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stop == nil {
+		return false
+	}
+	d.stop()
+	return true
+}
+
+// begin reserves the daemon for a run, until its end. It reports whether no other one is active.
+func (d *daemon) begin(ctx context.Context) (_ context.Context, end func(), ok bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stop != nil {
+		return nil, nil, false
+	}
+	ctx, d.stop = context.WithCancel(ctx)
+	return ctx, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.stop()
+		d.stop = nil
+	}, true
 }
 
 // guard lets only requests with the credential through.
@@ -233,7 +325,7 @@ func local(host string) bool {
 	return host == "localhost" || host == "bailey-box" || net.ParseIP(strings.Trim(host, "[]")).IsLoopback()
 }
 
-func chat(w http.ResponseWriter, r *http.Request, o Options) {
+func (d *daemon) chat(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Text string `json:"text"`
 	}
@@ -241,29 +333,48 @@ func chat(w http.ResponseWriter, r *http.Request, o Options) {
 		fail(w, http.StatusBadRequest, errors.Join(err, errors.New(`the body must be {"text": "…"}`)))
 		return
 	}
-	if o.Session.Status() == sandbox.StatusBusy {
+	session, err := d.session(r.Context())
+	if err != nil {
+		fail(w, http.StatusServiceUnavailable, err)
+		return
+	}
+	ctx, end, ok := d.begin(r.Context())
+	if ok {
+		defer end()
+	}
+	if !ok || session.Status() == sandbox.StatusBusy {
 		fail(w, http.StatusConflict, errors.New("a run is active; wait until it has ended"))
 		return
 	}
-	if _, err := o.Session.Say(r.Context(), in.Text); err != nil {
+	if _, err := session.Say(ctx, in.Text); err != nil {
 		fail(w, http.StatusUnprocessableEntity, err)
 		return
 	}
-	out, err := uistream.NewWriter(flushing{w, http.NewResponseController(w)}, o.Version)
+	out, err := uistream.NewWriter(flushing{w, http.NewResponseController(w)}, d.o.Version)
 	if err != nil {
 		fail(w, http.StatusInternalServerError, err)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set(out.Header())
-	for c, err := range o.Box.Run(r.Context(), o.Session, o.Model, sandbox.RunOptions{Progress: time.Second}) {
+	var mu sync.Mutex // of out
+	write := func(c sandbox.Chunk) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return out.Write(c)
+	}
+	d.o.Asker.watched(func(s Shown) { _ = write(sandbox.Chunk{Type: "data-question", ID: s.ID, Data: s}) })
+	defer d.o.Asker.watched(nil)
+	for c, err := range d.o.Box.Run(ctx, session, d.o.Model, sandbox.RunOptions{Progress: time.Second}) {
 		if err != nil {
 			c = sandbox.Chunk{Type: "error", ErrorText: protocol.Public(err).Message}
 		}
-		if out.Write(c) != nil {
+		if write(c) != nil {
 			return // the client is gone, and the run ends with its context
 		}
 	}
+	mu.Lock()
+	defer mu.Unlock()
 	_ = out.Close()
 }
 

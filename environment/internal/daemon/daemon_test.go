@@ -131,6 +131,34 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return http.DefaultTransport.RoundTrip(r)
 }
 
+// A run can be stopped while its question stands. Its stream has the question, and ends.
+func TestStop(t *testing.T) {
+	h := start(t, false)
+	done := make(chan string, 1)
+	go func() {
+		_, text := h.do(t, "POST", "/chat", `{"text": "write it"}`)
+		done <- text
+	}()
+	until.True(t, "the question", func() bool { return len(h.asker.questions()) == 1 })
+	id := h.asker.questions()[0].ID
+	if code, text := h.do(t, "POST", "/chat", `{"text": "more"}`); code != http.StatusConflict {
+		t.Errorf("%d %s", code, text)
+	}
+	if _, text := h.do(t, "POST", "/stop", ""); !strings.Contains(text, "true") {
+		t.Error(text)
+	}
+	text := <-done
+	if !strings.Contains(text, `"data-question"`) || !strings.Contains(text, id) || !strings.Contains(text, `"toolCallId"`) || !strings.HasSuffix(text, "data: [DONE]\n\n") {
+		t.Error(text)
+	}
+	if _, text := h.do(t, "POST", "/stop", ""); !strings.Contains(text, "false") {
+		t.Error(text)
+	}
+	if _, err := h.dir.Stat("b.txt"); err == nil {
+		t.Error("the call was made")
+	}
+}
+
 func TestMCP(t *testing.T) {
 	h := start(t, false)
 	connect := func(credential string) (*sdk.ClientSession, error) {
