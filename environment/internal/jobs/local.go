@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,8 +29,12 @@ type Provider interface {
 
 // Options configure a [Local]. Box, Dir and Store are required.
 type Options struct {
-	// Box is the command of bailey-box with its arguments, but for -dir. They are the same for all jobs.
+	// Box is the command of bailey-box with its arguments, but for -dir, -state and -session. They are the same for
+	// all jobs.
 	Box []string
+	// Env are variables of each bailey-box, as NAME=value, beside PATH, LANG, HOME and TMPDIR. A bailey-box that was
+	// taken over can read them.
+	Env []string
 	// Dir is a folder for the folders of jobs, which other users can enter.
 	Dir   string
 	Store Store
@@ -176,10 +182,15 @@ type Job struct {
 	// died did for it is gone. It is not sent again: that is for the user to decide. If Last.Paused is set, nothing is
 	// gone.
 	Last Entry
+	// Restored reports whether there was a snapshot.
+	Restored bool
 
 	l      *Local
 	base   string
 	root   *os.Root
+	state  *os.Root // the sessions of bailey-box
+	socket *os.File // its socket, whatever is at the path now
+	known  seen
 	cmd    *exec.Cmd
 	group  *confine.Group
 	disk   func() error
@@ -190,6 +201,7 @@ type Job struct {
 
 	mu   sync.Mutex
 	next int
+	last Entry // the last one that was stored, or from which the job was restored
 	uses int
 	idle *time.Timer // nil without Options.Idle
 }
@@ -202,7 +214,8 @@ func (l *Local) start() (_ *Job, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
-	j := &Job{l: l, base: base, Dir: filepath.Join(base, "folder"), ended: make(chan struct{})}
+	j := &Job{l: l, base: base, Dir: filepath.Join(base, "folder"), known: seen{}, ended: make(chan struct{})}
+	state := filepath.Join(base, "state")
 	j.halted, j.thrown = sync.OnceValue(j.halt), sync.OnceValue(j.throw)
 	l.mu.Lock()
 	l.all[j] = true
@@ -215,17 +228,20 @@ func (l *Local) start() (_ *Job, err error) {
 	if j.disk, err = confine.Disk(base, l.o.Disk, 2*maxFiles); err != nil {
 		j.disk = nil // Notes says so
 	}
-	if err := errors.Join(os.Chmod(base, 0o711), os.Mkdir(j.Dir, 0o700), os.Mkdir(filepath.Join(base, "tmp"), 0o711)); err != nil {
+	if err := errors.Join(os.Chmod(base, 0o711), os.Mkdir(j.Dir, 0o700), os.Mkdir(state, 0o700), os.Mkdir(filepath.Join(base, "tmp"), 0o711)); err != nil {
 		close(j.ended)
 		return nil, err
 	}
-	if j.root, err = os.OpenRoot(j.Dir); err != nil {
+	if j.root, err = os.OpenRoot(j.Dir); err == nil {
+		j.state, err = os.OpenRoot(state)
+	}
+	if err != nil {
 		close(j.ended)
 		return nil, err
 	}
-	j.cmd = exec.Command("/bin/sh", append(append([]string{"-c", gate, "sh"}, l.o.Box...), "-dir", j.Dir)...)
+	j.cmd = exec.Command("/bin/sh", append(append([]string{"-c", gate, "sh"}, l.o.Box...), "-dir", j.Dir, "-state", state, "-session", "latest")...)
 	// A job has none of this process's variables.
-	j.cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + j.Dir, "TMPDIR=" + filepath.Join(base, "tmp")}
+	j.cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + j.Dir, "TMPDIR=" + filepath.Join(base, "tmp")}, l.o.Env...)
 	in, err := j.cmd.StdinPipe()
 	if err != nil {
 		close(j.ended)
@@ -271,6 +287,12 @@ func (l *Local) start() (_ *Job, err error) {
 		return nil, l.ctx.Err()
 	}
 	j.Address, j.Credential = hello.Address, hello.Credential
+	// It has met no tenant yet, so this is its own socket.
+	if path, ok := strings.CutPrefix(j.Address, "unix:"); ok {
+		if j.socket, err = openSocket(path); err != nil {
+			return nil, err
+		}
+	}
 	return j, nil
 }
 
@@ -337,8 +359,12 @@ func (l *Local) Create(ctx context.Context, name string) (_ *Job, err error) {
 		}
 		j.Name, j.next = name, len(list)+1
 		if len(list) > 0 {
-			j.Last = list[len(list)-1]
-			if err := Restore(ctx, l.o.Store, j.Last.Tree, j.root); err != nil {
+			j.Last, j.last, j.Restored = list[len(list)-1], list[len(list)-1], true
+			err := restore(ctx, l.o.Store, name, j.Last.Tree, j.root, j.known)
+			if err == nil && j.Last.State != "" {
+				err = restore(ctx, l.o.Store, name, j.Last.State, j.state, j.known)
+			}
+			if err != nil {
 				return nil, errors.Join(err, j.Close())
 			}
 		}
@@ -370,18 +396,61 @@ func (j *Job) Say(ctx context.Context, message string) (Entry, error) {
 	if j.idle != nil && j.uses == 0 {
 		j.idle.Reset(j.l.o.Idle)
 	}
-	tree, err := Save(ctx, j.l.o.Store, j.root)
+	e, err := j.snapshot(ctx)
 	if err != nil {
 		return Entry{}, err
 	}
-	return j.append(ctx, Entry{N: j.next, Message: message, Tree: tree})
+	e.Message = message
+	return j.append(ctx, e)
+}
+
+// snapshot stores the folder and the sessions, and returns the next entry, without a message.
+func (j *Job) snapshot(ctx context.Context) (e Entry, err error) {
+	e.N = j.next
+	if e.Tree, err = save(ctx, j.l.o.Store, j.Name, j.root, j.known); err == nil {
+		e.State, err = save(ctx, j.l.o.Store, j.Name, j.state, j.known)
+	}
+	return e, err
+}
+
+// Current reports whether the job has the work of all entries in the store, so that it can go on. Otherwise another job
+// of the name has stored one: close this one, and create it again.
+func (j *Job) Current(ctx context.Context) (bool, error) {
+	list, err := j.l.o.Store.Entries(ctx, j.Name)
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return err == nil && j.runs() == nil && len(list)+1 == j.next && (len(list) == 0 || list[len(list)-1] == j.last), err
+}
+
+// Checkpoint stores the folder and the sessions, as [Job.Pause] does, and the job goes on. It is for the end of a run:
+// afterwards another job of the name can begin where this one is. If nothing has changed since the last one, nothing is
+// stored.
+func (j *Job) Checkpoint(ctx context.Context) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.runs(); err != nil {
+		return err
+	}
+	return j.checkpoint(ctx)
+}
+
+func (j *Job) checkpoint(ctx context.Context) error {
+	e, err := j.snapshot(ctx)
+	if err != nil {
+		return err
+	}
+	if e.Paused = true; j.last.Paused && e.Tree == j.last.Tree && e.State == j.last.State {
+		return nil
+	}
+	_, err = j.append(ctx, e)
+	return err
 }
 
 func (j *Job) append(ctx context.Context, e Entry) (Entry, error) {
 	if err := j.l.o.Store.Append(ctx, j.Name, e); err != nil {
 		return Entry{}, err
 	}
-	j.next++
+	j.next, j.last = j.next+1, e
 	return e, nil
 }
 
@@ -415,7 +484,7 @@ func (j *Job) Use() (done func(), err error) {
 	}), nil
 }
 
-// Pause stores the folder, ends the job and removes its folder here. Create goes on with all of its work. If the
+// Pause stores the folder and the sessions, ends the job and removes its folder here. Create goes on with all of its work. If the
 // folder can't be stored, the job goes on. If another job of the name has stored a message in the meantime, the
 // error wraps [ErrConflict], and this job is to be closed. Programs that still run are killed.
 func (j *Job) Pause(ctx context.Context) error {
@@ -428,20 +497,12 @@ func (j *Job) pause(ctx context.Context) error {
 	if err := j.runs(); err != nil {
 		return err
 	}
-	tree, err := Save(ctx, j.l.o.Store, j.root)
-	if err == nil {
-		_, err = j.append(ctx, Entry{N: j.next, Tree: tree, Paused: true})
-	}
-	if err != nil {
+	if err := j.checkpoint(ctx); err != nil {
 		return err
 	}
-	err = j.halted()
+	err := j.halted()
 	// What was running may have written since.
-	last, failed := Save(ctx, j.l.o.Store, j.root)
-	if failed == nil && last != tree {
-		_, failed = j.append(ctx, Entry{N: j.next, Tree: last, Paused: true})
-	}
-	return errors.Join(err, failed, j.Close())
+	return errors.Join(err, j.checkpoint(ctx), j.Close())
 }
 
 // pauseTime is the most time for the snapshot of an idle job.
@@ -470,6 +531,15 @@ func (j *Job) tryPause() (tried bool, err error) {
 	return true, err
 }
 
+// Dial connects to the job's bailey-box, over its socket as it was at its start. A bailey-box that was taken over can
+// put another one at its path, or a link to another program's.
+func (j *Job) Dial(ctx context.Context) (net.Conn, error) {
+	if j.socket == nil {
+		return nil, errors.New("jobs: the job has no socket: leave out -listen")
+	}
+	return dialSocket(ctx, j.socket)
+}
+
 // Ended is closed when the job has ended, by itself or not.
 func (j *Job) Ended() <-chan struct{} { return j.ended }
 
@@ -488,8 +558,13 @@ func (j *Job) halt() error {
 
 func (j *Job) throw() error {
 	errs := []error{j.halted()}
-	if j.root != nil {
-		errs = append(errs, j.root.Close())
+	for _, r := range []*os.Root{j.root, j.state} {
+		if r != nil {
+			errs = append(errs, r.Close())
+		}
+	}
+	if j.socket != nil {
+		errs = append(errs, j.socket.Close())
 	}
 	if j.disk != nil {
 		errs = append(errs, j.disk())

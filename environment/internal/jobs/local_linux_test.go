@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,6 +21,7 @@ import (
 
 	"github.com/bailey-go/bailey/environment/internal/boxtest"
 	"github.com/bailey-go/bailey/environment/internal/confine"
+	"github.com/bailey-go/bailey/environment/internal/pgtest"
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/internal/until"
 )
@@ -45,7 +48,7 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	code := m.Run()
+	code := pgtest.Main(m.Run)
 	os.RemoveAll(programDir)
 	os.Exit(code)
 }
@@ -307,6 +310,101 @@ func TestPause(t *testing.T) {
 	}
 }
 
+// After a checkpoint another job of the name has all work, and the first one finds out that it is not current any more.
+func TestCheckpoint(t *testing.T) {
+	l, s := provider(t, 2, nil)
+	a, err := l.Create(t.Context(), "a")
+	if err == nil {
+		_, err = a.Say(t.Context(), "first")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	call, err := client(t.Context(), a)
+	if err == nil {
+		_, err = call("write", map[string]any{"path": "a.txt", "content": "made"})
+	}
+	if err = errors.Join(err, a.Checkpoint(t.Context()), a.Checkpoint(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	list, err := s.Entries(t.Context(), "a")
+	if err != nil || len(list) != 2 || !list[1].Paused || list[1].State == list[0].State {
+		t.Errorf("%+v, %v", list, err) // the second checkpoint had nothing to store, and the call opened a session
+	}
+	if now, err := a.Current(t.Context()); err != nil || !now {
+		t.Errorf("%v, %v", now, err)
+	}
+	b, err := l.Create(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(filepath.Join(b.Dir, "a.txt")); err != nil || string(data) != "made" || !b.Last.Paused {
+		t.Errorf("%q, %v, %+v", data, err, b.Last)
+	}
+	if stored, err := Files(t.Context(), s, "a", list[1].State); err != nil || len(stored) == 0 {
+		t.Errorf("the sessions: %v, %v", stored, err)
+	}
+	if _, err := b.Say(t.Context(), "second"); err != nil {
+		t.Error(err)
+	}
+	if now, err := a.Current(t.Context()); err != nil || now {
+		t.Errorf("%v, %v", now, err)
+	}
+	if err := b.root.WriteFile("b.txt", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Checkpoint(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if err := a.root.WriteFile("c.txt", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Checkpoint(t.Context()); !errors.Is(err, ErrConflict) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A bailey-box that was taken over puts a link to another program's socket in the place of its own.
+func TestAttackSocket(t *testing.T) {
+	count := attack.Start(t, "machine")
+	l, _ := provider(t, 1, nil)
+	j, err := l.Create(t.Context(), "a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := strings.TrimPrefix(j.Address, "unix:")
+	other, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	if err == nil {
+		err = errors.Join(os.Rename(path, path+"0"), os.Symlink(other.Addr().String(), path))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	reached := make(chan bool, 1)
+	go func() {
+		for c, err := other.Accept(); err == nil; c, err = other.Accept() {
+			reached <- true
+			c.Close()
+		}
+	}()
+	defer other.Close()
+	try := func(dial func() (net.Conn, error)) bool {
+		c, err := dial()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if _, err := c.Write([]byte("GET /questions HTTP/1.0\r\n\r\n")); err != nil {
+			return true // the other one has closed it
+		}
+		answer, _ := io.ReadAll(c)
+		return !strings.Contains(string(answer), "403") // bailey-box wants its name
+	}
+	count.Try("a link to another socket", try(func() (net.Conn, error) { return j.Dial(t.Context()) }))
+	count.Off("a link to another socket", try(func() (net.Conn, error) { return net.Dial("unix", path) }))
+	<-reached
+}
+
 // full is a store that takes no entry.
 type full struct{ Store }
 
@@ -511,7 +609,7 @@ func TestAttackJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{filepath.Join(other.Dir, "key"), filepath.Join(string(s.(folder)), "jobs", "other", "1.json"), fmt.Sprintf("/proc/%d/environ", other.cmd.Process.Pid), fmt.Sprintf("/proc/%d/environ", os.Getpid()), "/proc/self/environ"} {
+	for _, path := range []string{filepath.Join(other.Dir, "key"), filepath.Join(string(s.(folder)), "jobs", "other", "1.json"), filepath.Join(other.base, "state"), fmt.Sprintf("/proc/%d/environ", other.cmd.Process.Pid), fmt.Sprintf("/proc/%d/environ", os.Getpid()), "/proc/self/environ"} {
 		text, err := call("tool_run", perl(`open(F, "`+path+`"); print <F>; print "[@{[%ENV]}]"`))
 		count.Try(path+": "+text, strings.Contains(text, "secret-of") || strings.Contains(text, "store it"))
 		if err != nil {

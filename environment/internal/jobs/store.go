@@ -20,6 +20,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // Entry is a message of the user to a job, or the end of its work for a while.
@@ -27,25 +28,42 @@ type Entry struct {
 	N       int    `json:"n"` // from 1
 	Message string `json:"message"`
 	Tree    string `json:"tree"` // the snapshot of the folder from before the message, or from the pause
-	// Paused reports that the job was paused, see [Job.Pause]. There is no message then.
+	// State is the snapshot of the sessions of the job's bailey-box from the same time. It is empty in entries that are
+	// older than it.
+	State string `json:"state,omitempty"`
+	// Paused reports that all work was stored and nothing has come since, see [Job.Pause] and [Job.Checkpoint]. There
+	// is no message then.
 	Paused bool `json:"paused,omitempty"`
 }
 
 // A Store keeps what outlives a job. It is safe for concurrent use by several processes.
 type Store interface {
-	// Put stores a content and returns its SHA-256 in hex, by which Get returns it. Equal ones are stored once.
-	Put(ctx context.Context, data []byte) (sum string, err error)
+	// Put stores a content of a job and returns its SHA-256 in hex, by which Get returns it. Equal ones of a job are
+	// stored once. Jobs share none, so a content is removed with its job, and its sum opens it for no other one.
+	Put(ctx context.Context, job string, data []byte) (sum string, err error)
 	// Get returns a content. A damaged one is an error, and that of a missing one wraps [fs.ErrNotExist].
-	Get(ctx context.Context, sum string) ([]byte, error)
-	// Append stores the next entry of a job. If there is an entry of this number, nothing is stored and the
-	// error wraps [ErrConflict]. If the one before it is missing, it is an error too.
+	Get(ctx context.Context, job, sum string) ([]byte, error)
+	// Append stores the next entry of a job. If there is an entry of this number, or another one has the lock of the
+	// job, nothing is stored and the error wraps [ErrConflict]. If the one before it is missing, it is an error too.
 	Append(ctx context.Context, job string, e Entry) error
 	// Entries returns the entries of a job in order. A job without any has none.
 	Entries(ctx context.Context, job string) ([]Entry, error)
+	// Lock reserves a job until unlock is called, or 30 s after the calling program died. If another one has it, the
+	// error wraps [ErrHeld].
+	Lock(ctx context.Context, job string) (unlock func(), err error)
+	// Jobs returns the names of the jobs of a group with entries or contents, in order. The group of a job is its name
+	// up to the first hyphen.
+	Jobs(ctx context.Context, group string) ([]string, error)
+	// Delete removes a job with all of its contents. It returns no error if there is none.
+	Delete(ctx context.Context, job string) error
 }
 
-// ErrConflict is the error of an entry that somebody else stored first.
-var ErrConflict = errors.New("jobs: another one stored this entry first: read the entries again")
+// Errors of stores. The first is that of an entry that somebody else stored first, the second that of a lock that
+// somebody else has.
+var (
+	ErrConflict = errors.New("jobs: another one stored this entry first: read the entries again")
+	ErrHeld     = errors.New("jobs: another one works on this job: try again when its run has ended")
+)
 
 var (
 	jobName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,63}$`)
@@ -53,18 +71,31 @@ var (
 )
 
 func checkEntry(job string, e Entry) error {
-	if !jobName.MatchString(job) {
-		return fmt.Errorf("jobs: %q is no name of a job: it needs 1 to 64 lower-case letters, digits and hyphens", job)
+	if err := checkName(job); err != nil {
+		return err
 	}
-	if e.N < 1 || e.N > 1_000_000 || !sumName.MatchString(e.Tree) {
-		return fmt.Errorf("jobs: entry %d of %s: the number must be 1 to 1,000,000, and the tree a SHA-256 in hex", e.N, job)
+	if e.N < 1 || e.N > 1_000_000 || !sumName.MatchString(e.Tree) || e.State != "" && !sumName.MatchString(e.State) {
+		return fmt.Errorf("jobs: entry %d of %s: the number must be 1 to 1,000,000, and tree and state a SHA-256 in hex", e.N, job)
 	}
 	return nil
 }
 
-// Folder returns a store in a folder.
+func checkName(job string) error {
+	if !jobName.MatchString(job) {
+		return fmt.Errorf("jobs: %q is no name of a job: it needs 1 to 64 lower-case letters, digits and hyphens", job)
+	}
+	return nil
+}
+
+// groupOf returns the group of a job.
+func groupOf(job string) string {
+	group, _, _ := strings.Cut(job, "-")
+	return group
+}
+
+// Folder returns a store in a folder of this machine. Its lock is the kernel's (flock), and ends with the process.
 func Folder(dir string) (Store, error) {
-	for _, d := range []string{"content", "jobs"} {
+	for _, d := range []string{"jobs", "locks"} {
 		if err := os.MkdirAll(filepath.Join(dir, d), 0o700); err != nil {
 			return nil, fmt.Errorf("jobs: %w", err)
 		}
@@ -74,7 +105,9 @@ func Folder(dir string) (Store, error) {
 
 type folder string
 
-func (f folder) at(sum string) string { return filepath.Join(string(f), "content", sum[:2], sum) }
+func (f folder) at(job, sum string) string {
+	return filepath.Join(string(f), "jobs", job, "content", sum[:2], sum)
+}
 
 // write writes a file whole or not at all. It is an error that wraps fs.ErrExist if there is one of the name.
 func write(name string, data []byte) error {
@@ -97,29 +130,35 @@ func write(name string, data []byte) error {
 	return os.Link(t.Name(), name) // unlike a move, it replaces nothing
 }
 
-func (f folder) Put(_ context.Context, data []byte) (string, error) {
+func (f folder) Put(_ context.Context, job string, data []byte) (string, error) {
+	if err := checkName(job); err != nil {
+		return "", err
+	}
 	h := sha256.Sum256(data)
 	sum := hex.EncodeToString(h[:])
-	old, err := os.ReadFile(f.at(sum))
+	old, err := os.ReadFile(f.at(job, sum))
 	if err == nil && bytes.Equal(old, data) {
 		return sum, nil
 	}
 	if err == nil { // a damaged one
-		if err := os.Remove(f.at(sum)); err != nil {
+		if err := os.Remove(f.at(job, sum)); err != nil {
 			return "", err
 		}
 	}
-	if err := write(f.at(sum), data); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := write(f.at(job, sum), data); err != nil && !errors.Is(err, fs.ErrExist) {
 		return "", err
 	}
 	return sum, nil
 }
 
-func (f folder) Get(_ context.Context, sum string) ([]byte, error) {
+func (f folder) Get(_ context.Context, job, sum string) ([]byte, error) {
+	if err := checkName(job); err != nil {
+		return nil, err
+	}
 	if !sumName.MatchString(sum) {
 		return nil, fmt.Errorf("jobs: %q is no SHA-256 in hex", sum)
 	}
-	data, err := os.ReadFile(f.at(sum))
+	data, err := os.ReadFile(f.at(job, sum))
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
@@ -154,8 +193,8 @@ func (f folder) Append(_ context.Context, job string, e Entry) error {
 }
 
 func (f folder) Entries(_ context.Context, job string) (out []Entry, err error) {
-	if !jobName.MatchString(job) {
-		return nil, fmt.Errorf("jobs: %q is no name of a job", job)
+	if err := checkName(job); err != nil {
+		return nil, err
 	}
 	for n := 1; ; n++ {
 		data, err := os.ReadFile(f.entry(job, n))
@@ -171,4 +210,31 @@ func (f folder) Entries(_ context.Context, job string) (out []Entry, err error) 
 		}
 		out = append(out, e)
 	}
+}
+
+// Jobs implements [Store].
+func (f folder) Jobs(_ context.Context, group string) (out []string, err error) {
+	list, err := os.ReadDir(filepath.Join(string(f), "jobs"))
+	for _, e := range list {
+		if name := e.Name(); jobName.MatchString(name) && groupOf(name) == group {
+			out = append(out, name)
+		}
+	}
+	return out, err
+}
+
+// Delete implements [Store]. The folder gets another name first, so that no other program finds a part of a job.
+func (f folder) Delete(_ context.Context, job string) error {
+	if err := checkName(job); err != nil {
+		return err
+	}
+	gone, err := os.MkdirTemp(filepath.Join(string(f), "jobs"), ".gone-*")
+	if err != nil {
+		return err
+	}
+	err = os.Rename(filepath.Join(string(f), "jobs", job), filepath.Join(gone, "job"))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return errors.Join(err, os.RemoveAll(gone))
 }

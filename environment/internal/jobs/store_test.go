@@ -9,6 +9,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/bailey-go/bailey/environment/internal/pgtest"
+	"github.com/bailey-go/bailey/environment/internal/s3test"
+	"github.com/bailey-go/bailey/environment/internal/sessions"
+	"github.com/bailey-go/bailey/sandbox"
 )
 
 // conform holds a store to what Store says. again opens the same store a second time, as another process does.
@@ -18,22 +23,22 @@ func conform(t *testing.T, open func() (s Store, again func() Store)) {
 	t.Run("content", func(t *testing.T) {
 		s, again := open()
 		for _, text := range []string{"", "a", strings.Repeat("long", 1<<18), "\x00\xff"} {
-			sum, err := s.Put(ctx, []byte(text))
+			sum, err := s.Put(ctx, "a", []byte(text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if second, err := s.Put(ctx, []byte(text)); err != nil || second != sum {
+			if second, err := s.Put(ctx, "a", []byte(text)); err != nil || second != sum {
 				t.Errorf("%v %s %s", err, second, sum)
 			}
-			if got, err := again().Get(ctx, sum); err != nil || string(got) != text {
+			if got, err := again().Get(ctx, "a", sum); err != nil || string(got) != text {
 				t.Errorf("%d bytes of %d: %v", len(got), len(text), err)
 			}
 		}
-		if _, err := s.Get(ctx, tree); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := s.Get(ctx, "a", tree); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("a missing content: %v", err)
 		}
 		for _, bad := range []string{"", "../a", strings.Repeat("A", 64), strings.Repeat("a", 63)} {
-			if _, err := s.Get(ctx, bad); err == nil || errors.Is(err, fs.ErrNotExist) {
+			if _, err := s.Get(ctx, "a", bad); err == nil || errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the sum %q: %v", bad, err)
 			}
 		}
@@ -67,6 +72,75 @@ func conform(t *testing.T, open func() (s Store, again func() Store)) {
 			if err := s.Append(ctx, bad, Entry{N: 1, Tree: tree}); err == nil {
 				t.Errorf("the job %q was stored", bad)
 			}
+		}
+	})
+	t.Run("locks", func(t *testing.T) {
+		s, again := open()
+		other := again()
+		unlock, err := s.Lock(ctx, "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, x := range map[string]Store{"the same": s, "another": other} {
+			if _, err := x.Lock(ctx, "c"); !errors.Is(err, ErrHeld) {
+				t.Errorf("a second lock of %s store: %v", name, err)
+			}
+		}
+		if err := s.Append(ctx, "c", Entry{N: 1, Tree: tree}); err != nil {
+			t.Errorf("an entry of whoever has the lock: %v", err)
+		}
+		unlock()
+		unlock()
+		free, err := other.Lock(ctx, "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		free()
+		for _, bad := range []string{"", "..", "a/b", "A"} {
+			if _, err := s.Lock(ctx, bad); err == nil || errors.Is(err, ErrHeld) {
+				t.Errorf("a lock of %q: %v", bad, err)
+			}
+		}
+	})
+	t.Run("groups", func(t *testing.T) {
+		s, again := open()
+		for _, job := range []string{"x-2", "x-1", "xy-1", "y-x-1"} {
+			sum, err := s.Put(ctx, job, []byte(job))
+			if err == nil {
+				err = s.Append(ctx, job, Entry{N: 1, Message: job, Tree: sum})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := s.Get(ctx, "x-3", sum); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("another job has the content of %s: %v", job, err)
+			}
+		}
+		list := func() string {
+			list, err := again().Jobs(ctx, "x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return fmt.Sprint(list)
+		}
+		if got := list(); got != "[x-1 x-2]" {
+			t.Errorf("%s", got)
+		}
+		sum, err := s.Put(ctx, "x-1", []byte("x-1"))
+		if err = errors.Join(err, s.Delete(ctx, "x-1"), s.Delete(ctx, "x-none")); err != nil {
+			t.Fatal(err)
+		}
+		if entries, err := again().Entries(ctx, "x-1"); err != nil || len(entries) > 0 || list() != "[x-2]" {
+			t.Errorf("after it was deleted: %v %v %s", entries, err, list())
+		}
+		if _, err := again().Get(ctx, "x-1", sum); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a content of a deleted job: %v", err)
+		}
+		if sum, err = s.Put(ctx, "x-1", []byte("new")); err == nil {
+			err = again().Append(ctx, "x-1", Entry{N: 1, Tree: sum})
+		}
+		if err != nil || list() != "[x-1 x-2]" {
+			t.Errorf("a new one of the name: %v %s", err, list())
 		}
 	})
 	t.Run("one of many is first", func(t *testing.T) {
@@ -114,21 +188,50 @@ func TestFolder(t *testing.T) {
 	// A damaged content is an error, and stored again.
 	dir := t.TempDir()
 	s := open(dir)
-	sum, err := s.Put(t.Context(), []byte("text"))
+	sum, err := s.Put(t.Context(), "a", []byte("text"))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, "content", sum[:2], sum), []byte("tex"), 0o600)
+		err = os.WriteFile(filepath.Join(dir, "jobs", "a", "content", sum[:2], sum), []byte("tex"), 0o600)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if data, err := s.Get(t.Context(), sum); err == nil || errors.Is(err, fs.ErrNotExist) {
+	if data, err := s.Get(t.Context(), "a", sum); err == nil || errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%q %v", data, err)
 	}
-	if _, err := s.Put(t.Context(), []byte("text")); err != nil {
+	if _, err := s.Put(t.Context(), "a", []byte("text")); err != nil {
 		t.Error(err)
 	}
-	if data, err := s.Get(t.Context(), sum); err != nil || string(data) != "text" {
+	if data, err := s.Get(t.Context(), "a", sum); err != nil || string(data) != "text" {
 		t.Errorf("%q %v", data, err)
+	}
+}
+
+// A store of sessions is a store of jobs.
+func TestInSessions(t *testing.T) {
+	for _, kind := range []string{"memory", "database", "bucket"} {
+		t.Run(kind, func(t *testing.T) {
+			conform(t, func() (Store, func() Store) {
+				var address string
+				switch kind {
+				case "memory":
+					s := sandbox.MemoryStore()
+					return InSessions(s), func() Store { return InSessions(s) }
+				case "database":
+					address, _ = pgtest.Start(t).Database(t)
+				case "bucket":
+					address = s3test.Start(t).Address
+				}
+				open := func() Store {
+					s, err := sessions.Open(t.Context(), address)
+					if err != nil {
+						t.Fatal(err)
+					}
+					t.Cleanup(s.Close)
+					return InSessions(s)
+				}
+				return open(), open
+			})
+		})
 	}
 }
 
@@ -150,14 +253,14 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sum, err := Save(t.Context(), s, a)
+	sum, err := save(t.Context(), s, "a", a, seen{})
 	if err == nil {
-		err = Restore(t.Context(), s, sum, b)
+		err = restore(t.Context(), s, "a", sum, b, seen{})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, err := Save(t.Context(), s, b); err != nil || again != sum {
+	if again, err := save(t.Context(), s, "a", b, seen{}); err != nil || again != sum {
 		t.Errorf("the restored folder is another one: %v", err)
 	}
 	if fi, err := b.Stat("d/e/x"); err != nil || fi.Mode().Perm() != 0o755 {
@@ -168,11 +271,11 @@ func TestTree(t *testing.T) {
 	}
 	// A store that lies leads nowhere else.
 	for _, bad := range []string{`[{"path":"../x","mode":420,"sum":"` + sum + `"}]`, `[{"path":"/x","mode":420}]`, `[{"path":".","mode":420}]`, `[{"path":"x","mode":2147484141}]`, `{`} {
-		tree, err := s.Put(t.Context(), []byte(bad))
+		tree, err := s.Put(t.Context(), "a", []byte(bad))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := Restore(t.Context(), s, tree, root()); err == nil {
+		if err := restore(t.Context(), s, "a", tree, root(), seen{}); err == nil {
 			t.Errorf("%s was restored", bad)
 		}
 	}

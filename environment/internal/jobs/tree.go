@@ -2,12 +2,16 @@ package jobs
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -24,9 +28,26 @@ type node struct {
 	Sum  string      `json:"sum,omitempty"` // of a file's content, and empty for a folder
 }
 
-// Save stores a snapshot of a folder and returns its sum. Only new contents are stored. Links and special
+// seen are the contents of a job that are in its store. It saves the store from being asked for each file.
+type seen map[string]bool
+
+// put stores a content that was not seen yet.
+func (k seen) put(ctx context.Context, s Store, job string, data []byte) (string, error) {
+	h := sha256.Sum256(data)
+	sum := hex.EncodeToString(h[:])
+	if k[sum] {
+		return sum, nil
+	}
+	sum, err := s.Put(ctx, job, data)
+	if err == nil {
+		k[sum] = true
+	}
+	return sum, err
+}
+
+// save stores a snapshot of a folder of a job and returns its sum. Only new contents are stored. Links and special
 // files are not part of it.
-func Save(ctx context.Context, s Store, dir *os.Root) (string, error) {
+func save(ctx context.Context, s Store, job string, dir *os.Root, known seen) (string, error) {
 	list := []node{}
 	room := int64(maxBytes)
 	err := fs.WalkDir(dir.FS(), ".", func(name string, d fs.DirEntry, err error) error {
@@ -51,7 +72,7 @@ func Save(ctx context.Context, s Store, dir *os.Root) (string, error) {
 			return err
 		}
 		room -= int64(len(data))
-		sum, err := s.Put(ctx, data)
+		sum, err := known.put(ctx, s, job, data)
 		list = append(list, node{Path: name, Mode: mode.Perm(), Sum: sum})
 		return err
 	})
@@ -62,7 +83,7 @@ func Save(ctx context.Context, s Store, dir *os.Root) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.Put(ctx, text)
+	return known.put(ctx, s, job, text)
 }
 
 // content reads a file of at most room bytes. The job may change the folder meanwhile: a file that grows is read no
@@ -84,28 +105,62 @@ func content(dir *os.Root, name string, room int64) ([]byte, fs.FileMode, error)
 	return data, info.Mode(), err
 }
 
-// Restore writes a snapshot into an empty folder.
-func Restore(ctx context.Context, s Store, sum string, dir *os.Root) error {
-	text, err := s.Get(ctx, sum)
+// A File is a file of a snapshot.
+type File struct {
+	Path string
+	Mode fs.FileMode // its permissions
+	Sum  string      // the SHA-256 of its content, by which [Store.Get] returns it
+}
+
+// Files returns the files of a snapshot of a job in the order of their paths. An empty sum has none.
+func Files(ctx context.Context, s Store, job, sum string) (out []File, err error) {
+	if sum == "" {
+		return nil, nil
+	}
+	list, err := nodes(ctx, s, job, sum)
+	for _, n := range list {
+		if n.Sum != "" {
+			out = append(out, File(n))
+		}
+	}
+	slices.SortFunc(out, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return out, err
+}
+
+// nodes reads a snapshot. The store may be wrong, so each path and mode is checked.
+func nodes(ctx context.Context, s Store, job, sum string) (list []node, err error) {
+	text, err := s.Get(ctx, job, sum)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("jobs: the snapshot %s: %w", sum, err)
+	}
+	for _, n := range list {
+		if !fs.ValidPath(n.Path) || n.Path == "." || n.Mode != n.Mode.Perm() {
+			return nil, fmt.Errorf("jobs: the snapshot %s has the path %q with mode %v", sum, n.Path, n.Mode)
+		}
+	}
+	return list, nil
+}
+
+// restore writes a snapshot of a job into an empty folder.
+func restore(ctx context.Context, s Store, job, sum string, dir *os.Root, known seen) error {
+	list, err := nodes(ctx, s, job, sum)
 	if err != nil {
 		return err
 	}
-	var list []node
-	if err := json.Unmarshal(text, &list); err != nil {
-		return fmt.Errorf("jobs: the snapshot %s: %w", sum, err)
-	}
+	known[sum] = true
 	for _, n := range list {
 		if err := ctx.Err(); err != nil {
 			return err
-		}
-		if !fs.ValidPath(n.Path) || n.Path == "." || n.Mode != n.Mode.Perm() {
-			return fmt.Errorf("jobs: the snapshot %s has the path %q with mode %v", sum, n.Path, n.Mode)
 		}
 		if n.Sum == "" {
 			err = dir.Mkdir(path.Clean(n.Path), n.Mode|0o700)
 		} else {
 			var data []byte
-			if data, err = s.Get(ctx, n.Sum); err == nil {
+			if data, err = s.Get(ctx, job, n.Sum); err == nil {
+				known[n.Sum] = true
 				err = dir.WriteFile(path.Clean(n.Path), data, n.Mode)
 			}
 		}
