@@ -1,0 +1,3 @@
+package front
+
+func liar(string) {}
