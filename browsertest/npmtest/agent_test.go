@@ -22,20 +22,50 @@ import (
 // kit opens the page of a built project that calls kit() of testdata, under the strict policy, with the scripted model on its own server.
 // The page must raise no violation.
 func kit(t *testing.T, files, types string) (p browser.Page, console func() []string) {
+	return kitAt(t, files, hosting{strict: true, types: types})
+}
+
+// kitAt opens such a page in another way of hosting.
+func kitAt(t *testing.T, files string, h hosting) (p browser.Page, console func() []string) {
 	ctx := testContext(t)
 	static := http.FileServer(http.Dir(files))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/model/v1/chat/completions" {
-			model(w, r)
-			return
-		}
-		if r.URL.Path == "/mcp" {
-			mcpServer(w, r)
-			return
-		}
-		w.Header().Set("Content-Security-Policy", strings.Replace(policy, "trusted-types bailey", "trusted-types bailey"+types, 1))
+	cdn := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
 		static.ServeHTTP(w, r)
 	}))
+	t.Cleanup(func() { cdn.CloseClientConnections(); cdn.Close() })
+	html, err := os.ReadFile(filepath.Join(files, "index.html"))
+	must(t, err)
+	csp := strings.Replace(policy, "trusted-types bailey", "trusted-types bailey"+h.types, 1)
+	if h.cdn {
+		html = []byte(strings.NewReplacer(`src="./`, `crossorigin src="`+cdn.URL+"/", `href="./`, `href="`+cdn.URL+"/").Replace(string(html)))
+		csp = strings.NewReplacer("script-src 'self'", "script-src "+cdn.URL, "connect-src 'self'", "connect-src 'self' "+cdn.URL).Replace(csp) // the model is on the page's server
+	}
+	server := httptest.NewServer(http.StripPrefix("/"+strings.TrimSuffix(h.folder, "/"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch path := strings.TrimPrefix(r.URL.Path, "/"); path {
+		case "model/v1/chat/completions":
+			model(w, r)
+			return
+		case "mcp":
+			mcpServer(w, r)
+			return
+		case "":
+			if h.strict {
+				w.Header().Set("Content-Security-Policy", csp)
+			}
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			w.Write(html)
+			return
+		}
+		if h.cdn {
+			http.NotFound(w, r)
+			return
+		}
+		if h.strict {
+			w.Header().Set("Content-Security-Policy", csp)
+		}
+		static.ServeHTTP(w, r)
+	})))
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	var mu sync.Mutex
 	var lines []string
@@ -44,7 +74,7 @@ func kit(t *testing.T, files, types string) (p browser.Page, console func() []st
 		defer mu.Unlock()
 		return append([]string(nil), lines...)
 	}
-	p, err := chrome.Open(ctx, server.URL+"/", browser.Events{Console: func(kind, text string) {
+	p, err = chrome.Open(ctx, server.URL+"/"+h.folder, browser.Events{Console: func(kind, text string) {
 		mu.Lock()
 		defer mu.Unlock()
 		lines = append(lines, kind+": "+text)
@@ -315,6 +345,21 @@ func quote(s string) string {
 	return string(text)
 }
 
+// conversation is a row with a tool, a question and a folder, on a page that has the element.
+var conversation = row{"a conversation", `const folder = await bailey.folder.memory(); const s = await (await box({folder, tools: {name: {run: () => 'a.txt'}}, ask: (q) => q.tool === 'write' ? 'once' : 'reject'})).session();
+				const c = await all(s, {calls: [{tool: 'name', args: {}}]}, {calls: [{tool: 'write', args: {path: 'a.txt', content: 'new'}}]}, {text: 'done'}); return [text(c), await folder.text('a.txt'), typeof transport(s).sendMessages, document.createElement('bailey-consent').whose]`, `["done","new","function",null]`}
+
+// A page without a bundler has a box in each way of hosting.
+func TestAgentHosting(t *testing.T) {
+	dir := bareAgent(t)
+	for _, h := range hostings {
+		t.Run(h.name, func(t *testing.T) {
+			p, _ := kitAt(t, dir, h)
+			rows(t, p, []row{conversation})
+		})
+	}
+}
+
 // A production build of each bundler has the program of bailey/agent, and a conversation with a tool and a question in it.
 func TestAgentBundlers(t *testing.T) {
 	const app = "import { load, transport } from 'bailey/agent';\nimport { kit } from './kit.mjs';\n\nkit(load, transport);\n"
@@ -334,9 +379,12 @@ func TestAgentBundlers(t *testing.T) {
 			must(t, os.WriteFile(filepath.Join(dir, "app.mjs"), []byte(c.app), 0o644))
 			_, err := command(testContext(t), dir, c.build...)
 			must(t, err)
-			p, _ := kit(t, filepath.Join(dir, "dist"), "")
-			rows(t, p, []row{{"a conversation", `const folder = await bailey.folder.memory(); const s = await (await box({folder, tools: {name: {run: () => 'a.txt'}}, ask: (q) => q.tool === 'write' ? 'once' : 'reject'})).session();
-				const c = await all(s, {calls: [{tool: 'name', args: {}}]}, {calls: [{tool: 'write', args: {path: 'a.txt', content: 'new'}}]}, {text: 'done'}); return [text(c), await folder.text('a.txt'), typeof transport(s).sendMessages]`, `["done","new","function"]`}})
+			for _, h := range hostings {
+				t.Run(h.name, func(t *testing.T) {
+					p, _ := kitAt(t, filepath.Join(dir, "dist"), h)
+					rows(t, p, []row{conversation})
+				})
+			}
 		})
 	}
 }

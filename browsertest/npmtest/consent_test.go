@@ -251,6 +251,21 @@ func TestConsent(t *testing.T) {
 			t.Errorf("the console says %s", said)
 		}
 	})
+	run("the transport for useChat", func(t *testing.T) {
+		p.eval(`globalThis.outcome = undefined; (async () => { const {transport} = globalThis.kit, folder = await bailey.folder.memory(), s = await (await box({folder, ask: element})).session();
+			const text = turns({calls: [{tool: 'write', args: {path: 'a.md', content: 'x'}}]}, {text: 'went on'}), got = [];
+			for (const r = (await transport(s).sendMessages({chatId: 'c', trigger: 'submit-message', messages: [{id: 'm', role: 'user', parts: [{type: 'text', text}]}]})).getReader();;) { const {done, value} = await r.read(); if (done) return got; if (/^tool-(approval|output)/.test(value.type)) got.push(value.type); } })().then((r) => { globalThis.outcome = r; })`)
+		p.answerable()
+		p.press("1")
+		p.outcome(`["tool-approval-request","tool-approval-response","tool-output-available"]`)
+	})
+	run("custom properties colour it", func(t *testing.T) {
+		p.eval(`element.style.setProperty('--bailey-ask-panel', 'rgb(1, 2, 3)'); element.style.setProperty('--bailey-ask-text', 'rgb(250, 250, 200)')`)
+		p.begins()
+		is(`const s = getComputedStyle(part('sheet')), got = [s.backgroundColor, s.color].join() + getComputedStyle(part('once')).borderTopWidth; element.removeAttribute('style'); return got`, `"rgb(1, 2, 3),rgb(250, 250, 200)1px"`)
+		p.press("4")
+		p.outcome(refused)
+	})
 	run("properties that were set before the class was there", func(t *testing.T) {
 		is(`const f = document.implementation.createHTMLDocument('').createElement('bailey-consent'); f.whose = 'early'; document.body.append(f); const a = [f.whose, Object.hasOwn(f, 'whose')]; f.setAttribute('whose', 'by attribute'); a.push(f.whose); f.remove(); return a`,
 			`["early",false,"by attribute"]`)
@@ -264,36 +279,48 @@ func TestConsentFrameworks(t *testing.T) {
 			dir := install(t, "consent-"+name)
 			_, err := command(testContext(t), dir, "node", "../../node_modules/vite/bin/vite.js", "build", "--base=./")
 			must(t, err)
-			page, console := kit(t, filepath.Join(dir, "dist"), types)
-			p := &consentPage{Page: page, t: t, console: console}
-			p.until("the component is mounted", `element`)
-			shows := func(want string) {
-				t.Helper()
-				p.until(want+" is shown", `document.querySelector('h1').textContent === `+quote(want))
+			for _, h := range hostings {
+				h.types = types
+				t.Run(h.name, func(t *testing.T) {
+					page, console := kitAt(t, filepath.Join(dir, "dist"), h)
+					consentComponent(t, &consentPage{Page: page, t: t, console: console}, h.cdn && h.strict)
+				})
 			}
-			p.begins()
-			shows("Write the new file notes/a.md?")
-			if got := p.eval(`return part('ask-whose').textContent`); got != `"In a component"` {
-				t.Errorf("whose is %s", got)
-			}
-			p.press("1")
-			p.outcome(written)
-			p.begins()
-			p.eval(`globalThis.first = element; globalThis.kit.show(false)`)
-			p.until("the question is refused", `globalThis.outcome?.[0] === 'not written'`)
-			p.starts()
-			p.until("a question without an element is refused", `globalThis.outcome?.[0] === 'not written'`)
-			p.eval(`globalThis.kit.show(true)`)
-			p.until("another element is mounted", `element && element !== globalThis.first`)
-			p.begins()
-			p.press("Escape")
-			p.outcome(`["not written","","abort"]`)
-			shows("stopped")
-			p.begins()
-			p.press("1")
-			p.outcome(written)
 		})
 	}
+}
+
+// consentComponent answers a question of a component's dialog, and with remounts takes the component out of the page and mounts it again.
+func consentComponent(t *testing.T, p *consentPage, remounts bool) {
+	p.until("the component is mounted", `element`)
+	shows := func(want string) {
+		t.Helper()
+		p.until(want+" is shown", `document.querySelector('h1').textContent === `+quote(want))
+	}
+	p.begins()
+	shows("Write the new file notes/a.md?")
+	if got := p.eval(`return part('ask-whose').textContent`); got != `"In a component"` {
+		t.Errorf("whose is %s", got)
+	}
+	p.press("1")
+	p.outcome(written)
+	if !remounts {
+		return
+	}
+	p.begins()
+	p.eval(`globalThis.first = element; globalThis.kit.show(false)`)
+	p.until("the question is refused", `globalThis.outcome?.[0] === 'not written'`)
+	p.starts()
+	p.until("a question without an element is refused", `globalThis.outcome?.[0] === 'not written'`)
+	p.eval(`globalThis.kit.show(true)`)
+	p.until("another element is mounted", `element && element !== globalThis.first`)
+	p.begins()
+	p.press("Escape")
+	p.outcome(`["not written","","abort"]`)
+	shows("stopped")
+	p.begins()
+	p.press("1")
+	p.outcome(written)
 }
 
 // In each window and both themes all of a question is in view, and an answer counts. With -pictures each is a picture.
