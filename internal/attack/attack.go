@@ -67,6 +67,7 @@ func Suites() []Suite {
 		{"machine", "a program of the machine leaves its sandbox"},
 		{"proxy", "a program's requests reach an ungranted host"},
 		{"relay", "a client of a BTCP relay acts as another, or fills it"},
+		{"front", "a request of a tenant, or its job, reaches more than the tenant's own"},
 		{"apps", "the page of a tool (MCP Apps) that means harm"},
 		{"sent", "the data that a conversation sends, to whom, and as whose words"},
 	}

@@ -216,7 +216,7 @@ func (b *box) chat(ctx context.Context, text string, r *run, unchecked bool) err
 	}
 	lines := bufio.NewScanner(resp.Body)
 	lines.Buffer(make([]byte, 0, 64<<10), maxEvent)
-	full := false
+	full, done := false, false
 	for lines.Scan() {
 		line := lines.Text()
 		data, ok := strings.CutPrefix(line, "data: ")
@@ -229,7 +229,10 @@ func (b *box) chat(ctx context.Context, text string, r *run, unchecked bool) err
 		case !ok:
 			return errLie
 		case data == "[DONE]":
-			return nil
+			done = true // the job takes the next message when its answer has ended
+			continue
+		case done:
+			return errLie
 		}
 		event, ok := checked(data)
 		if !ok {
@@ -241,10 +244,13 @@ func (b *box) chat(ctx context.Context, text string, r *run, unchecked bool) err
 			r.stop()
 		}
 	}
-	if errors.Is(lines.Err(), bufio.ErrTooLong) {
+	switch {
+	case errors.Is(lines.Err(), bufio.ErrTooLong):
 		return errLie
+	case !done || lines.Err() != nil:
+		return errDied
 	}
-	return errDied
+	return nil
 }
 
 // checked returns an event in one line. It is an object with a type.
