@@ -183,6 +183,9 @@ func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 
 // open opens the store at an address.
 func open(ctx context.Context, address string) (jobs.Store, error) {
+	if address == "memory:" {
+		return nil, errors.New("-store is memory:, which forgets everything with the process: name a folder, a database or a bucket")
+	}
 	folder, _, err := sessions.Reach(address)
 	if err != nil && (strings.Contains(address, "://") || !errors.Is(err, os.ErrNotExist)) {
 		return nil, err
