@@ -207,7 +207,7 @@ func (s *Source) words() map[string]Words {
 				if strings.Contains(text, "Copyright") {
 					continue
 				}
-				w.add(Words{All: len(word.FindAllString(text, -1)), What: len(what.FindAllString(text, -1)), Returns: len(returns.FindAllString(text, -1)), Semicolons: strings.Count(text, ";")})
+				w.add(count(text))
 			}
 		}
 		if w.All > 0 {

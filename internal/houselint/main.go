@@ -14,18 +14,25 @@ type Limits struct {
 	Protocol, Public                                int // exported top-level names
 	Aliases, Unused, Undocumented, Scattered, Files int // Files: the number of files with methods of one type
 	What, Semicolons, Returns                       float64
+	PaperWhat, PaperSemicolons                      float64 // in each paper
+	TextWhat, TextSemicolons                        float64 // in the texts of errors. A semicolon divides the fault from the way out.
 }
 
 var limits = Limits{
 	Protocol: 150, Public: 560,
 	Files: 4,
 	What:  2, Semicolons: 2, Returns: 6,
+	PaperWhat: 2, PaperSemicolons: 2,
+	TextWhat: 2, TextSemicolons: 10,
 }
 
 func main() {
 	list := flag.Bool("list", false, "print every package and every place, also within the limits")
 	flag.Parse()
 	s, err := read(".")
+	if err == nil {
+		s.papers, err = papers(".")
+	}
 	if err == nil && !s.check(os.Stdout, limits, *list) {
 		os.Exit(1)
 	}
@@ -86,5 +93,25 @@ func (s *Source) check(w io.Writer, l Limits, list bool) bool {
 			fmt.Fprintf(w, "      %-40s %6d words, what %5.1f, semicolons %5.1f, returns %5.1f\n", dir, n.All, n.per(n.What), n.per(n.Semicolons), n.per(n.Returns))
 		}
 	}
+
+	for _, c := range []struct {
+		name string
+		most float64
+		n    func(Words) int
+	}{
+		{"what", l.PaperWhat, func(w Words) int { return w.What }},
+		{"semicolons", l.PaperSemicolons, func(w Words) int { return w.Semicolons }},
+	} {
+		var over []string
+		for _, p := range s.papers {
+			if p.words.over(c.n(p.words), c.most) {
+				over = append(over, fmt.Sprintf("%s: %d in %d words", p.name, c.n(p.words), p.words.All))
+			}
+		}
+		places(fmt.Sprintf("papers of %d with more than %g %s per 1,000 words", len(s.papers), c.most, c.name), 0, over)
+	}
+	texts := s.texts()
+	say(texts.per(texts.What) <= l.TextWhat, "%-58s %5.1f, at most %g", fmt.Sprintf("what, per 1,000 of %d words of errors", texts.All), texts.per(texts.What), l.TextWhat)
+	say(texts.per(texts.Semicolons) <= l.TextSemicolons, "%-58s %5.1f, at most %g", "semicolons", texts.per(texts.Semicolons), l.TextSemicolons)
 	return good
 }

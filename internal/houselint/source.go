@@ -18,6 +18,7 @@ const module = "github.com/bailey-go/bailey"
 type Source struct {
 	fset     *token.FileSet
 	packages map[string]*Package // by folder, relative to the root, "." for the root
+	papers   []paper
 }
 
 // A Package is the Go files of one folder.
