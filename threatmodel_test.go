@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/attack"
 )
 
 // citation is a test that THREATMODEL.md names, and the package that its section is about.
@@ -189,6 +191,69 @@ func TestThreatModelCitesWhatRuns(t *testing.T) {
 		wrong, _ := uncited(row, homes, linked, layers)
 		if got := strings.Join(wrong, "; "); (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%q: %q, want %q", row, got, want)
+		}
+	}
+}
+
+// findingFaults returns the faults of the table of findings: a finding of a review that has no row, or two, and a row
+// none of whose tests starts its suite. starts has the suites of each test.
+func findingFaults(text string, starts map[string][]string) (faults []string) {
+	row := regexp.MustCompile(`(?m)^\| (\d\d|B\d) \| [^|]+ \| (.*) \|$`)
+	named := regexp.MustCompile("`([A-Za-z0-9_]+)`")
+	rows := map[string]int{}
+	for _, m := range row.FindAllStringSubmatch(text, -1) {
+		rows[m[1]]++
+		counts := false
+		for _, test := range named.FindAllStringSubmatch(m[2], -1) {
+			if starts[test[1]] == nil {
+				faults = append(faults, m[1]+": there is no "+test[1])
+			}
+			counts = counts || slices.Contains(starts[test[1]], m[1])
+		}
+		if !counts {
+			faults = append(faults, m[1]+": none of its tests counts for its suite")
+		}
+	}
+	for _, s := range attack.Suites() {
+		if regexp.MustCompile(`^(\d\d|B\d)$`).MatchString(s.Name) && rows[s.Name] != 1 {
+			faults = append(faults, fmt.Sprintf("%s has %d rows", s.Name, rows[s.Name]))
+		}
+	}
+	return faults
+}
+
+// TestFindingsHaveTests checks the last section of THREATMODEL.md: each finding of the reviews has a row, with tests.
+func TestFindingsHaveTests(t *testing.T) {
+	out, err := exec.Command("git", "grep", "--untracked", "-hE", `^func Test[A-Za-z0-9_]+|attack\.Start\(t, "`, "--", "*_test.go").Output()
+	if err != nil {
+		t.Fatalf("git grep: %v", err)
+	}
+	starts, test := map[string][]string{}, ""
+	for line := range strings.Lines(string(out)) {
+		if m := regexp.MustCompile(`^func (Test\w+)`).FindStringSubmatch(line); m != nil {
+			if test = m[1]; starts[test] == nil {
+				starts[test] = []string{}
+			}
+		}
+		for _, m := range regexp.MustCompile(`attack\.Start\(t, "(\w+)"\)`).FindAllStringSubmatch(line, -1) {
+			starts[test] = append(starts[test], m[1])
+		}
+	}
+	text, err := os.ReadFile("THREATMODEL.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range findingFaults(string(text), starts) {
+		t.Error(fault)
+	}
+	for change, want := range map[[2]string]string{
+		{"`TestAttackShortNames` |\n| 18", "`TestThatNobodyWrote` |\n| 18"}: "17: there is no TestThatNobodyWrote\n17: none of its tests counts for its suite",
+		{"\n| B9 | ", "\n| b9 | "}: "B9 has 0 rows",
+		{"\n| 12 | ", "\n| 11 | "}: "11: none of its tests counts for its suite\n11 has 2 rows\n12 has 0 rows",
+	} {
+		broken := strings.Replace(string(text), change[0], change[1], 1)
+		if got := strings.Join(findingFaults(broken, starts), "\n"); got != want {
+			t.Errorf("%q: %q, want %q", change[1], got, want)
 		}
 	}
 }
