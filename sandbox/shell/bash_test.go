@@ -24,8 +24,8 @@ func build(t testing.TB, text string, ask sandbox.Asker) (*sandbox.Box, *fsacces
 	return b, mem
 }
 
-// buildWith is build with another bash. The journal is the folder as the user has it.
-func buildWith(t testing.TB, text string, ask sandbox.Asker, bash sandbox.Tool) (*sandbox.Box, *fsaccess.Folder, *fsaccess.Journal) {
+// buildWith is build with another bash, or with other tools in place of all. The journal is the folder as the user has it.
+func buildWith(t testing.TB, text string, ask sandbox.Asker, tools ...sandbox.Tool) (*sandbox.Box, *fsaccess.Folder, *fsaccess.Journal) {
 	t.Helper()
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	must(t, mem.MkdirAll("d", 0o755))
@@ -34,9 +34,12 @@ func buildWith(t testing.TB, text string, ask sandbox.Asker, bash sandbox.Tool) 
 	}
 	p, err := policy.Parse(text, policy.Options{})
 	must(t, err)
+	if len(tools) == 1 {
+		tools = append(sandbox.Standard(), tools...)
+	}
 	journal := fsaccess.NewJournal(mem, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{})
 	b, err := sandbox.New(sandbox.Options{FS: journal, Policy: p, Ask: ask,
-		Tools: append(sandbox.Standard(), bash), Watch: &sandbox.WatchOptions{Rate: 100_000, Repeats: 100_000}})
+		Tools: tools, Watch: &sandbox.WatchOptions{Rate: 100_000, Repeats: 100_000}})
 	must(t, err)
 	return b, mem, journal
 }

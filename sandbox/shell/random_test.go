@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"io/fs"
 	"math/rand"
 	"os"
 	"runtime"
@@ -13,10 +15,14 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/mcpclient"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/sandboxtest"
 	"github.com/bailey-go/bailey/sandbox/shell"
+	"github.com/bailey-go/bailey/sandbox/web"
 )
 
 // words are arguments on which commands and tools may fail.
@@ -38,24 +44,36 @@ func value(r *rand.Rand) any {
 		return []any{words[r.Intn(len(words))], nil, map[string]any{"a": 1.0}}
 	case 4:
 		return []string{"a.txt", "b.txt", "d", ".", "d/e.txt", "new/x.md", "../x", "/a", "a\x00b"}[r.Intn(9)]
+	case 5:
+		return []any{[]any{"a.txt", "d"}, []any{"b.txt", words[r.Intn(len(words))]}, "prog", "read", "https://docs.example/" + words[r.Intn(len(words))], "https://docs.example", 5.0}[r.Intn(7)]
 	}
 	return words[r.Intn(len(words))]
 }
 
 // arguments are names of arguments of all tools.
 var arguments = []string{"path", "content", "old_string", "new_string", "replace_all", "version", "offset", "limit", "from", "to", "replace", "step", "a", "b", "pattern", "include", "timeout",
-	"todos", "questions", "query", "name", "prompt", "agent", "background", "task"}
+	"todos", "questions", "query", "name", "prompt", "agent", "background", "task", "command", "args", "stdin", "read", "write", "code", "url", "max_results", "text", "count"}
 
-// someArguments returns random arguments, each present with a probability of about a third. The
-// tool's own are present most often.
+// good are arguments with which a tool gets past its schema. Most of a tool's own are these.
+var good = map[string]any{"path": "a.txt", "content": "x\n", "old_string": "one", "new_string": "two", "from": "a.txt", "to": "c.txt", "replace": true, "replace_all": true, "a": "a.txt", "b": "b.txt",
+	"pattern": "a*", "include": "*.txt", "offset": 1.0, "limit": 5.0, "step": 1.0, "todos": []any{map[string]any{"id": "1", "content": "x", "status": "pending"}}, "prompt": "x", "name": "x",
+	"command": "prog", "args": []any{"a.txt"}, "stdin": "x\n", "read": []any{"a.txt", "d"}, "write": []any{"a.txt"}, "code": "read", "url": "https://docs.example/a", "query": "words", "max_results": 5.0}
+
+// someArguments returns random arguments: most of the tool's own, and few of others, because a call with an
+// unknown argument gets no further than the schema.
 func someArguments(tool sandbox.Tool, r *rand.Rand) map[string]any {
 	a := map[string]any{}
 	for _, key := range arguments {
-		most := 8
-		if strings.Contains(tool.Parameters, `"`+key+`"`) {
-			most = 2
-		}
-		if r.Intn(most) == 0 {
+		own := strings.Contains(tool.Parameters, `"`+key+`"`)
+		v, ok := good[key]
+		switch {
+		case !own && r.Intn(100) > 0, own && (!ok && r.Intn(2) == 0 || r.Intn(8) == 0):
+		case own && ok && r.Intn(8) > 0:
+			if key == "path" && r.Intn(3) == 0 {
+				v = "new" // a folder that can be made
+			}
+			a[key] = v
+		default:
 			a[key] = value(r)
 		}
 	}
@@ -76,24 +94,121 @@ func someScript(r *rand.Rand) (script string, own bool) {
 	return script, slices.Contains(shell.Commands(), c)
 }
 
-// tools are the standard tools and the shell.
-func tools() []sandbox.Tool { return append(sandbox.Standard(), shell.Bash(shell.Options{})) }
+// page answers for all hosts: an MCP server with one tool, a search engine and a page.
+func page(_ context.Context, r fetch.Request) (*fetch.Response, error) {
+	answer := func(status int, kind, body string) (*fetch.Response, error) {
+		return &fetch.Response{Status: status, Header: map[string]string{"content-type": kind}, Body: io.NopCloser(strings.NewReader(body))}, nil
+	}
+	var call struct {
+		ID     any
+		Method string
+		Params map[string]any
+	}
+	_ = json.Unmarshal(r.Body, &call) // a request that is no call of MCP has no method
+	result := func(v any) (*fetch.Response, error) {
+		text, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": call.ID, "result": v})
+		if err != nil {
+			return nil, err
+		}
+		return answer(200, "application/json", string(text))
+	}
+	switch {
+	case call.Method == "initialize":
+		return result(map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}}, "serverInfo": map[string]any{"name": "s", "version": "1"}})
+	case call.Method == "tools/list":
+		return result(map[string]any{"tools": []any{map[string]any{"name": "post", "description": "Posts a text.",
+			"inputSchema": map[string]any{"type": "object", "properties": map[string]any{"text": map[string]any{}, "count": map[string]any{}}}}}})
+	case call.Method == "tools/call": // the server says the arguments again, as text and as data
+		text, err := json.Marshal(call.Params["arguments"])
+		if err != nil {
+			return nil, err
+		}
+		return result(map[string]any{"content": []any{map[string]any{"type": "text", "text": string(text)}}, "structuredContent": map[string]any{"said": call.Params["arguments"]}})
+	case call.Method != "":
+		return answer(202, "", "")
+	case strings.Contains(r.URL, "search"):
+		return answer(200, "application/json", `{"web":{"results":[{"title":"<b>a</b>","url":"https://docs.example/","description":"b"}]}}`)
+	}
+	return answer(200, "text/html", "<table><tr><td>"+r.URL+"<td><pre>a\n</table><a href=x>y</a><script>z")
+}
+
+// program is a command that reads the files that its arguments name, and then writes its input to them.
+type program struct{}
+
+func (program) Commands() []string { return []string{"prog"} }
+
+func (program) RunCommand(ctx context.Context, c sandbox.Command) (int, error) {
+	in, err := io.ReadAll(c.Stdin)
+	if err != nil {
+		return 1, err
+	}
+	failed := 0
+	for _, name := range c.Args {
+		if b, err := fs.ReadFile(c.FS, name); err == nil {
+			_, _ = c.Stdout.Write(b) // a full output is no fault of the program
+		}
+		if w, ok := c.FS.(interface {
+			WriteFile(name string, data []byte, mode fs.FileMode) error
+		}); !ok || w.WriteFile(name, in, 0o644) != nil {
+			failed++
+		}
+	}
+	return failed, ctx.Err()
+}
+
+// code runs nothing of its own. It calls the tool that the code names, and returns the arguments.
+type code struct{}
+
+func (code) RunCode(ctx context.Context, tools *protocol.Toolset, text string, args any) (*protocol.RunResult, error) {
+	if t, err := tools.Lookup(text); err == nil {
+		v, err := t.Execute(ctx, args)
+		return &protocol.RunResult{Success: err == nil, Value: v}, nil
+	}
+	return &protocol.RunResult{Success: true, Value: args, Console: []protocol.ConsoleRow{{Args: []any{text}}}}, nil
+}
+
+// tools are the standard tools, the shell, and those that reach programs, code, the web and an MCP server. Behind each of
+// these is a double, because the tool itself is tested: its reading of arguments, its question and its result.
+func tools(t testing.TB) []sandbox.Tool {
+	t.Helper()
+	broker, err := web.NewBroker(web.BrokerOptions{Transport: fetch.TransportFunc(page), Rate: 100_000,
+		Credentials: []web.Credential{{Name: "brave", Hosts: []string{"api.search.brave.com"}, Value: "a-key-of-the-test"}}})
+	must(t, err)
+	client, err := mcpclient.Connect(t.Context(), mcpclient.Options{Name: "board", URL: "https://mcp.example/mcp", Transport: fetch.TransportFunc(page)})
+	must(t, err)
+	server, err := client.Tools(t.Context())
+	must(t, err)
+	all := append(sandbox.Standard(), shell.Bash(shell.Options{}), sandbox.ToolRun(program{}), sandbox.CodeRun(code{}), web.Fetch(broker), web.Search(broker, web.Brave("brave")))
+	return append(all, server...)
+}
 
 func toolOf(t testing.TB, id string) sandbox.Tool {
 	t.Helper()
-	i := slices.IndexFunc(tools(), func(tool sandbox.Tool) bool { return tool.ID == id })
+	all := tools(t)
+	i := slices.IndexFunc(all, func(tool sandbox.Tool) bool { return tool.ID == id })
 	if i < 0 {
 		t.Fatalf("there is no tool %s", id)
 	}
-	return tools()[i]
+	return all[i]
+}
+
+// everything permits all that the tools can ask for.
+const everything = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["*"], "code.run": true, "stream.send": true,
+	"net.fetch": ["docs.example", "api.search.brave.com", "mcp.example"]}, "rules": [{"permission": "*", "action": "allow"}]}`
+
+// house returns a box with all tools.
+func house(t testing.TB) *sandbox.Box {
+	t.Helper()
+	b, _, _ := buildWith(t, everything, sandboxtest.Always(policy.AnswerOnce), tools(t)...)
+	return b
 }
 
 // mostInUse bounds the memory in use after a call, in bytes.
 const mostInUse = 256 << 20
 
-// holds makes a call. It fails the test if the call panics or if more than 256 MiB are in use
-// after it.
-func holds(t testing.TB, b *sandbox.Box, tool string, args any, own bool) {
+// holds makes a call, and reports whether it has no error. It fails the test if the call panics or if more than 256 MiB
+// are in use after it.
+func holds(t testing.TB, b *sandbox.Box, tool string, args any, own bool) (succeeded bool) {
 	t.Helper()
 	res := b.Call(context.Background(), tool, args)
 	if own && (strings.Contains(res.ErrorText, "the tool failed") || strings.Contains(res.ErrorText, "the shell failed")) {
@@ -106,47 +221,57 @@ func holds(t testing.TB, b *sandbox.Box, tool string, args any, own bool) {
 			t.Errorf("%s with %.300q: %d MiB in use", tool, fmt.Sprint(args), m.HeapInuse>>20)
 		}
 	}
+	return res.ErrorText == ""
 }
 
-// random makes n calls of a tool from a seed. Files count as read, so that edits get further.
-func random(t *testing.T, tool sandbox.Tool, seed int64, n int) {
+// random makes n calls of a tool from a seed, and returns the number of those without an error. Files count as read, so
+// that edits get further.
+func random(t *testing.T, tool sandbox.Tool, seed int64, n int) (succeeded int) {
 	t.Helper()
 	r := rand.New(rand.NewSource(seed))
 	var b *sandbox.Box
 	for i := range n {
-		if i%100 == 0 {
-			b, _ = build(t, open, sandboxtest.Always(policy.AnswerOnce))
+		if i%25 == 0 {
+			b = house(t)
 			for _, name := range []string{"a.txt", "b.txt", "d/e.txt"} {
 				b.Call(context.Background(), "read", map[string]any{"path": name})
 			}
 			b.Call(context.Background(), "write", map[string]any{"path": "a.txt", "content": "one\ntwo\n"})
 		}
+		done := false
 		if tool.ID != "bash" {
-			holds(t, b, tool.ID, someArguments(tool, r), true)
+			done = holds(t, b, tool.ID, someArguments(tool, r), true)
 		} else if r.Intn(4) == 0 {
-			holds(t, b, "bash", map[string]any{"command": value(r), "timeout": 1000.0}, true)
+			done = holds(t, b, "bash", map[string]any{"command": value(r), "timeout": 1000.0}, true)
 		} else {
 			script, own := someScript(r)
-			holds(t, b, "bash", map[string]any{"command": script, "timeout": 1000.0}, own)
+			done = holds(t, b, "bash", map[string]any{"command": script, "timeout": 1000.0}, own)
+		}
+		if done {
+			succeeded++
 		}
 	}
+	return succeeded
 }
 
-// Random calls of each standard tool and of the shell, also in the browser's build. The test
-// prints the longest time without a turn for the rest of the program. It is not checked,
-// because the machine may be busy.
+// Random calls of each tool, also in the browser's build. In make soak the page takes another seed each time, which is
+// logged. The test prints the longest time without a turn for the rest of the program as a figure, pause-ms. It is not
+// checked, because the machine may be busy.
 func TestRandomCallsHold(t *testing.T) {
-	n := 20_000 // make soak
+	n, seed := 20_000, time.Now().UnixNano() // make soak
 	switch {
 	case runtime.GOOS != "js":
-		n = 2_000
+		n, seed = 2_000, 17
 	case testing.Short():
-		n = 200
+		n, seed = 200, 17
 	}
-	for _, tool := range tools() {
+	t.Logf("seed %d", seed)
+	longestOfAll, slowest := time.Duration(0), ""
+	all := tools(t)
+	for _, tool := range all {
 		share := n / 2 // of the shell, which has its commands
 		if tool.ID != "bash" {
-			share = n / 2 / len(sandbox.Standard())
+			share = n / 2 / (len(all) - 1)
 		}
 		t.Run(tool.ID, func(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
@@ -158,11 +283,20 @@ func TestRandomCallsHold(t *testing.T) {
 				}
 				longest <- most
 			}()
-			random(t, tool, 17, share)
+			succeeded := random(t, tool, seed, share)
 			stop()
-			t.Logf("%d calls; the longest pause was %v", share, <-longest)
+			most := <-longest
+			t.Logf("%d calls from seed %d, of which %d succeed, the longest pause was %v", share, seed, succeeded, most)
+			// This box has no skills, no model and nobody to answer questions of the model.
+			if never := slices.Contains([]string{"skill", "task", "question"}, tool.ID); succeeded == 0 && !never && share >= 50 {
+				t.Error("no call succeeds: the test shows nothing")
+			}
+			if most > longestOfAll {
+				longestOfAll, slowest = most, tool.ID
+			}
 		})
 	}
+	t.Logf("figure: pause-ms %.1f (%s, seed %d)", float64(longestOfAll.Microseconds())/1000, slowest, seed)
 }
 
 // fuzz makes calls of one tool: random ones from a seed, and one with the fuzzer's text as its arguments. Which lines a call
@@ -170,7 +304,7 @@ func TestRandomCallsHold(t *testing.T) {
 // make soak does. With the default of a minute for each input, nothing else is done.
 func fuzz(f *testing.F, id string) {
 	for seed := range int64(4) {
-		f.Add(seed, `{"path":"a.txt","content":"x","old_string":"one","new_string":"two","from":"a.txt","to":"c.txt","pattern":"o+","a":"a.txt","b":"b.txt","command":"cat a.txt | sort"}`)
+		f.Add(seed, `{"path":"a.txt","content":"x","old_string":"one","new_string":"two","from":"a.txt","to":"c.txt","pattern":"o+","a":"a.txt","b":"b.txt","command":"cat a.txt | sort","code":"read","args":["a.txt"],"read":["a.txt"],"write":["b.txt"],"url":"https://docs.example/x","query":"x","text":"x"}`)
 	}
 	f.Fuzz(func(t *testing.T, seed int64, text string) {
 		tool := toolOf(t, id)
@@ -182,7 +316,7 @@ func fuzz(f *testing.F, id string) {
 		if id == "bash" {
 			args["timeout"] = 1000.0
 		}
-		b, _ := build(t, open, sandboxtest.Always(policy.AnswerOnce))
+		b := house(t)
 		b.Call(context.Background(), "read", map[string]any{"path": "a.txt"})
 		holds(t, b, id, args, id != "bash") // a fault of the interpreter's ends the script alone
 	})
@@ -204,15 +338,20 @@ func FuzzSkill(f *testing.F)      { fuzz(f, "skill") }
 func FuzzToolSearch(f *testing.F) { fuzz(f, "tool_search") }
 func FuzzTask(f *testing.F)       { fuzz(f, "task") }
 func FuzzBash(f *testing.F)       { fuzz(f, "bash") }
+func FuzzToolRun(f *testing.F)    { fuzz(f, "tool_run") }
+func FuzzCodeRun(f *testing.F)    { fuzz(f, "code_run") }
+func FuzzWebFetch(f *testing.F)   { fuzz(f, "web_fetch") }
+func FuzzWebSearch(f *testing.F)  { fuzz(f, "web_search") }
+func FuzzMCP(f *testing.F)        { fuzz(f, "board_post") }
 
-// Each standard tool has its fuzz target above.
+// Each tool has its fuzz target above.
 func TestEachToolHasAFuzzTarget(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("the sources are not there")
 	}
 	source, err := os.ReadFile("random_test.go")
 	must(t, err)
-	for _, tool := range tools() {
+	for _, tool := range tools(t) {
 		if !strings.Contains(string(source), `{ fuzz(f, "`+tool.ID+"\") }\n") {
 			t.Errorf("%s has none", tool.ID)
 		}
