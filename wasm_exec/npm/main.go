@@ -40,7 +40,8 @@ func main() {
 }
 
 // copied are the files of the build folder that are taken as they are.
-var copied = []string{"api.mjs", "api.d.mts", "bailey.mjs", "element.mjs", "element.d.mts", "program.mjs", "agent.mjs", "agent.d.mts", "consent.mjs", "session.mjs", "transport.mjs"}
+var copied = []string{"api.mjs", "api.d.mts", "bailey.mjs", "element.mjs", "element.d.mts", "program.mjs", "agent.mjs", "agent.d.mts", "consent.mjs", "session.mjs", "transport.mjs",
+	"enclave.mjs", "enclave.d.mts"}
 
 // typescript is the library of the build folder that removes types.
 const typescript = "guests/typescript.js"

@@ -173,6 +173,23 @@ export interface EnclaveOptions {
   time?: number;
   /** Time limit of a tool call in milliseconds. Default: the level's. */
   toolTime?: number;
+  /** Further limits of a run. Default: the level's. */
+  limits?: {
+    toolCalls?: number;
+    consoleCalls?: number;
+    /** Bytes of all console calls. */
+    consoleBytes?: number;
+    /** Bytes of the value. */
+    output?: number;
+    /** Tool calls in a second. */
+    rate?: number;
+    /** Calls of one tool within 5 s. Default 30. */
+    repeats?: number;
+    /** Operations of parallel() at the same time, at most 20. Default 10. */
+    concurrent?: number;
+    /** Bytes of memory that known large operations may request, by an estimate. */
+    heapMemory?: number;
+  };
   /** The most runs at the same time, 1 to 64. Others wait. Default 4. */
   max?: number;
   /** The tools by name, which the code calls with callTool(name, args). Default: none. */

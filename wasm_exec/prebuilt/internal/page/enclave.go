@@ -95,6 +95,8 @@ func enclaveOptions(o *iframe.PoolOptions, v jsx.Value) error {
 			o.Limits.Time, err = Milliseconds(value)
 		case "toolTime":
 			o.Limits.ToolTime, err = Milliseconds(value)
+		case "limits":
+			err = limits(&o.Limits, value)
 		case "max":
 			o.Max, err = jsx.Int(value)
 		case "warm":
@@ -107,6 +109,22 @@ func enclaveOptions(o *iframe.PoolOptions, v jsx.Value) error {
 			o.Tools, err = tools(value)
 		default:
 			err = ErrNoOption
+		}
+		return err
+	})
+}
+
+// limits reads the limits of EnclaveOptions in api.d.mts.
+func limits(l *protocol.Limits, v jsx.Value) error {
+	fields := map[string]*int{"toolCalls": &l.ToolCalls, "consoleCalls": &l.ConsoleCalls, "consoleBytes": &l.ConsoleBytes, "output": &l.Output,
+		"rate": &l.Rate, "repeats": &l.Repeats, "concurrent": &l.Concurrent, "heapMemory": &l.HeapMemory}
+	return Each(v, "", func(key string, value jsx.Value) (err error) {
+		field := fields[key]
+		if field == nil {
+			return ErrNoOption
+		}
+		if *field, err = jsx.Int(value); err == nil && *field < 1 {
+			err = errors.New("must be at least 1")
 		}
 		return err
 	})
