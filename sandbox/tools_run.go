@@ -122,7 +122,28 @@ func codeTools(b *Box) *protocol.Toolset {
 			_ = s.Add(*t) // it was added before, so it is valid
 		}
 	}
+	// Code of Casys PML finds its names, such as mcp.filesystem.read_file(args), unless a server has that name.
+	for _, full := range []string{"mcp.filesystem.read_file", "mcp.filesystem.write_file", "mcp.fetch.fetch", "mcp.shell.run_command"} {
+		server, name, _ := strings.Cut(strings.TrimPrefix(full, "mcp."), ".")
+		t, err := s.Lookup(BuiltinName(full))
+		if err != nil || b.hasServer(server) {
+			continue
+		}
+		other := *t // Execute is that of the tool, so the gate decides about the tool
+		other.ID, other.Server = server+"_"+name, server
+		_ = s.Add(other) // a tool with that id stays
+	}
 	return s
+}
+
+// hasServer reports whether a tool is of an MCP server with this name.
+func (b *Box) hasServer(name string) bool {
+	for t := range b.tools.All() {
+		if t.Server == name {
+			return true
+		}
+	}
+	return false
 }
 
 // maxStack is the most bytes of a stack in the output of code_run. The first line has the place of the error.

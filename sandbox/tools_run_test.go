@@ -417,3 +417,67 @@ func TestCodeRunWithoutTypes(t *testing.T) {
 		}
 	}
 }
+
+// codeOf is a runner whose code is calls of tools.
+type codeOf func(ctx context.Context, tools *protocol.Toolset) string
+
+func (c codeOf) RunCode(ctx context.Context, tools *protocol.Toolset, _ string, _ any) (*protocol.RunResult, error) {
+	return &protocol.RunResult{Success: true, Value: c(ctx, tools)}, nil
+}
+
+// The names of Casys PML are names of our tools in code too: the same rules, questions and refusals.
+func TestAttackOtherSystemsNamesInCode(t *testing.T) {
+	call := func(ctx context.Context, tools *protocol.Toolset, id string, a args) string {
+		tool, err := tools.Lookup(id)
+		if err != nil {
+			return "none"
+		}
+		if _, err := tool.Execute(ctx, map[string]any(a)); err != nil {
+			return string(protocol.CodeOf(err))
+		}
+		return "ok"
+	}
+	mine := sandbox.Tool{Tool: protocol.Tool{ID: "filesystem_write_file", Server: "filesystem", Untrusted: true},
+		Run: func(context.Context, *sandbox.Call) (any, error) { return nil, nil }}
+	for _, c := range []struct {
+		name   string
+		more   []sandbox.Tool
+		id     string
+		a      args
+		answer policy.Answer
+		want   string
+		asked  string // the tool of the question
+	}{
+		{"read", nil, "filesystem_read_file", args{"path": "a"}, policy.AnswerReject, "ok", ""},
+		{"a write is asked about as write", nil, "filesystem_write_file", args{"path": "b", "content": "x"}, policy.AnswerOnce, "ok", "write"},
+		{"a no", nil, "filesystem_write_file", args{"path": "b", "content": "x"}, policy.AnswerReject, "CAPABILITY_DENIED", "write"},
+		{"a denied file", nil, "filesystem_read_file", args{"path": "private"}, policy.AnswerOnce, "CAPABILITY_DENIED", ""},
+		{"a protected file", nil, "filesystem_write_file", args{"path": ".git/hooks/x", "content": "x"}, policy.AnswerOnce, "CAPABILITY_DENIED", ""},
+		{"a rule for write", nil, "filesystem_write_file", args{"path": "no", "content": "x"}, policy.AnswerOnce, "CAPABILITY_DENIED", ""},
+		{"out of the folder", nil, "filesystem_read_file", args{"path": "../a"}, policy.AnswerOnce, "INVALID_PARAMS", ""},
+		{"wrong arguments", nil, "filesystem_read_file", args{"path": 1.0}, policy.AnswerOnce, "INVALID_PARAMS", ""},
+		{"no bash", nil, "shell_run_command", args{"command": "ls"}, policy.AnswerOnce, "none", ""},
+		{"no web_fetch", nil, "fetch_fetch", args{"url": "https://example.org"}, policy.AnswerOnce, "none", ""},
+		{"a server of that name", []sandbox.Tool{mine}, "filesystem_read_file", args{"path": "a"}, policy.AnswerOnce, "none", ""},
+	} {
+		var got string
+		runner := codeOf(func(ctx context.Context, tools *protocol.Toolset) string {
+			got = call(ctx, tools, c.id, c.a)
+			return got
+		})
+		p := parse(t, `{"capabilities": {"code.run": true, "fs.read": ["."], "fs.write": ["."]}, "filesystem": {"denyRead": ["private"], "allowWrite": ["."]},
+			"rules": [{"permission": "code.run", "action": "allow"}, {"permission": "fs.read", "action": "allow"}, {"permission": "write", "pattern": "no", "action": "deny"}]}`)
+		asker := sandboxtest.Always(c.answer)
+		h := build(t, p, asker, map[string]string{"a": "a", "private": "p"}, func(o *sandbox.Options) {
+			o.Tools = append(append(sandbox.Standard(), sandbox.CodeRun(runner)), c.more...)
+		})
+		h.ok(t, "code_run", args{"code": "x"})
+		asked := ""
+		for _, r := range asker.Requests() {
+			asked += r.Tool
+		}
+		if got != c.want || asked != c.asked {
+			t.Errorf("%s: %s, asked about %q; want %s, %q", c.name, got, asked, c.want, c.asked)
+		}
+	}
+}
