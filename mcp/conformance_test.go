@@ -4,12 +4,14 @@ package mcp_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,7 +84,7 @@ func TestConformanceOfTheClient(t *testing.T) {
 	}
 }
 
-// The server passes the scenarios about what it serves.
+// The server passes the scenarios about its tools, and about the resources and prompts that an app adds to it.
 func TestConformanceOfTheServer(t *testing.T) {
 	run := suite(t)
 	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
@@ -138,11 +140,10 @@ func TestConformanceOfTheServer(t *testing.T) {
 	must(t, err)
 	server, err := mcp.NewServer(box, o)
 	must(t, err)
+	addOwn(server, gif)
 	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server }, nil))
 	defer web.Close()
 	const asks = "a box's tool asks its own user, and no client and no client's model"
-	const fixtures = "it needs resources with the suite's own addresses, and a box serves the files of its folder"
-	const names = "it needs prompts with names of another form than skills have"
 	const follows = "a box does not watch its folder for a client"
 	t.Run("scenarios", func(t *testing.T) {
 		for name, why := range map[string]string{
@@ -151,8 +152,10 @@ func TestConformanceOfTheServer(t *testing.T) {
 			"server-sse-polling": "", "server-sse-multiple-streams": "", "resources-list": "", "prompts-list": "", "dns-rebinding-protection": "",
 			"completion-complete": "nothing of a box can be completed", "tools-call-with-logging": "a box's log is for its own user",
 			"tools-call-sampling": asks, "tools-call-elicitation": asks, "elicitation-sep1034-defaults": asks, "elicitation-sep1330-enums": asks,
-			"resources-read-text": fixtures, "resources-read-binary": fixtures, "resources-templates-read": fixtures, "resources-subscribe": follows, "resources-unsubscribe": follows,
-			"prompts-get-simple": names, "prompts-get-with-args": names, "prompts-get-embedded-resource": names, "prompts-get-with-image": names,
+			"resources-subscribe": follows, "resources-unsubscribe": follows,
+			// These are the app's own, beside those of the box.
+			"resources-read-text": "", "resources-read-binary": "", "resources-templates-read": "",
+			"prompts-get-simple": "", "prompts-get-with-args": "", "prompts-get-embedded-resource": "", "prompts-get-with-image": "",
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -160,6 +163,39 @@ func TestConformanceOfTheServer(t *testing.T) {
 			})
 		}
 	})
+}
+
+// addOwn adds resources and prompts of an app's own to the server that NewServer has returned: with addresses and names that
+// a box does not have. The suite reads them beside the box's.
+func addOwn(server *sdk.Server, image []byte) {
+	read := func(kind, text string, data []byte) sdk.ResourceHandler {
+		return func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+			return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: kind, Text: text, Blob: data}}}, nil
+		}
+	}
+	server.AddResource(&sdk.Resource{Name: "static-text", URI: "test://static-text", MIMEType: "text/plain"}, read("text/plain", "This is a text.", nil))
+	server.AddResource(&sdk.Resource{Name: "static-binary", URI: "test://static-binary", MIMEType: "image/gif"}, read("image/gif", "", image))
+	server.AddResourceTemplate(&sdk.ResourceTemplate{Name: "template", URITemplate: "test://template/{id}/data", MIMEType: "application/json"}, func(_ context.Context, r *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
+		id := strings.TrimSuffix(strings.TrimPrefix(r.Params.URI, "test://template/"), "/data")
+		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: r.Params.URI, MIMEType: "application/json", Text: fmt.Sprintf(`{"id":%q}`, id)}}}, nil
+	})
+	prompt := func(name string, content func(args map[string]string) sdk.Content, args ...string) {
+		p := &sdk.Prompt{Name: name, Description: "A prompt of the app's own."}
+		for _, a := range args {
+			p.Arguments = append(p.Arguments, &sdk.PromptArgument{Name: a, Required: true})
+		}
+		server.AddPrompt(p, func(_ context.Context, r *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
+			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user", Content: content(r.Params.Arguments)}}}, nil
+		})
+	}
+	prompt("test_simple_prompt", func(map[string]string) sdk.Content { return &sdk.TextContent{Text: "This is a simple prompt."} })
+	prompt("test_prompt_with_arguments", func(args map[string]string) sdk.Content {
+		return &sdk.TextContent{Text: args["arg1"] + " and " + args["arg2"]}
+	}, "arg1", "arg2")
+	prompt("test_prompt_with_embedded_resource", func(args map[string]string) sdk.Content {
+		return &sdk.EmbeddedResource{Resource: &sdk.ResourceContents{URI: args["resourceUri"], MIMEType: "text/plain", Text: "This is a resource."}}
+	}, "resourceUri")
+	prompt("test_prompt_with_image", func(map[string]string) sdk.Content { return &sdk.ImageContent{MIMEType: "image/gif", Data: image} })
 }
 
 // pause is a bit longer than the least time between two notifications of progress.
