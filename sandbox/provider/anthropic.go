@@ -140,20 +140,41 @@ func anthropicMessages(r sandbox.ModelRequest, n names) []any {
 			}
 		}
 	}
-	var out []any
+	var out []*message
 	for _, msg := range list {
-		if len(msg.Content) > 0 {
+		// The API refuses a message that ends with thoughts. An answer that was broken off does.
+		for n := len(msg.Content); n > 0 && isThinking(msg.Content[n-1]); n-- {
+			msg.Content = msg.Content[:n-1]
+		}
+		switch {
+		case len(msg.Content) == 0:
+		case len(out) > 0 && out[len(out)-1].Role == msg.Role: // nothing of the message between them is left
+			out[len(out)-1].Content = append(out[len(out)-1].Content, msg.Content...)
+		default:
 			out = append(out, msg)
 		}
 	}
-	if len(list) > 0 { // the next request begins with all of these messages
-		if parts := list[len(list)-1].Content; len(parts) > 0 {
-			if part, _ := parts[len(parts)-1].(map[string]any); part != nil && part["type"] != "thinking" && part["type"] != "redacted_thinking" {
-				part["cache_control"] = ephemeral
-			}
+	if len(out) > 0 { // the next request begins with all of these messages
+		parts := out[len(out)-1].Content
+		if part, _ := parts[len(parts)-1].(map[string]any); part != nil {
+			part["cache_control"] = ephemeral
 		}
 	}
+	return values(out)
+}
+
+// values returns a list for JSON, nil for an empty one.
+func values[T any](list []T) (out []any) {
+	for _, v := range list {
+		out = append(out, v)
+	}
 	return out
+}
+
+// isThinking reports whether a block is thoughts.
+func isThinking(block any) bool {
+	m, _ := block.(map[string]any)
+	return m["type"] == "thinking" || m["type"] == "redacted_thinking"
 }
 
 // ephemeral marks the end of what the server may keep for the next request.

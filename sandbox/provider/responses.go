@@ -102,6 +102,10 @@ func responsesInput(r sandbox.ModelRequest, n names) []any {
 			}
 		}
 		say()
+		// The API refuses thoughts without the item that they led to. An answer that was broken off has none.
+		for n := len(out); n > 0 && out[n-1].(map[string]any)["type"] == "reasoning"; n-- {
+			out = out[:n-1]
+		}
 	}
 	return out
 }
