@@ -26,6 +26,15 @@ func TestFilesCompact(t *testing.T) {
 	f.then(turn{text: "IN **SHORT**"})
 	f.say("/compact")
 	shows(t, p, "summarised for the model")
+	// The summary is below a fold that the user opens.
+	if got := conversation(t, p); strings.Contains(got, "IN SHORT") {
+		t.Errorf("the summary is not folded: %q", got)
+	}
+	pressInFrame(t, f.in, "section[aria-label^=Summary] summary")
+	shows(t, p, "IN SHORT")
+	if got := inFrame(t, p, `document.querySelector("section[aria-label^=Summary] details strong").textContent`); got != "SHORT" {
+		t.Errorf("the summary's Markdown shows %q", got)
+	}
 	f.then(turn{text: "answer 3"})
 	f.say("question 3")
 	shows(t, p, "answer 3")
@@ -48,6 +57,32 @@ func TestFilesCompact(t *testing.T) {
 	f.again("compacted")
 	for _, words := range []string{"question 0", "answer 4", "summarised for the model"} {
 		shows(t, p, words)
+	}
+	// The second summary has taken the place of the first one for the model. Both are there for the user.
+	if got := inFrame(t, p, `(document.querySelectorAll("section[aria-label^=Summary] details").forEach((d) => d.open = true), document.body.innerText)`); !strings.Contains(got, "IN SHORT") || !strings.Contains(got, "EVEN SHORTER") {
+		t.Errorf("the open folds show %q", got)
+	}
+	// Back before the summaries, the model receives the messages themselves again.
+	press(t, p, "#rewind")
+	if got := dialogue(t, p); !strings.Contains(got, "question 2") || strings.Contains(got, "SHORT") {
+		t.Errorf("the messages to go back to: %q", got)
+	}
+	must(t, p.Eval(testContext(t), `void [...document.querySelectorAll("#dialog .options label")].find((l) => l.textContent.includes("question 2")).click()`, nil))
+	choose(t, p, "Rewind")
+	saysStatus(t, p, "Rewound.")
+	if got := conversation(t, p); strings.Contains(got, "summarised for the model") || strings.Contains(got, "answer 2") || !strings.Contains(got, "answer 1") {
+		t.Errorf("after the rewind it shows %q", got)
+	}
+	f.then(turn{text: "another answer"})
+	f.say("another question")
+	shows(t, p, "another answer")
+	f.rested()
+	all := last()
+	holds(t, "the request", all, "question 0", "answer 0", "question 1", "answer 1", "another question")
+	for _, words := range []string{"SHORT", "question 2", "question 4"} {
+		if strings.Contains(all, words) {
+			t.Errorf("after the rewind the model receives %q: %s", words, all)
+		}
 	}
 }
 
