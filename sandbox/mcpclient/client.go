@@ -213,6 +213,9 @@ func (c *Client) listen(ready func()) {
 			}
 		} else if e := (*protocol.Error)(nil); errors.As(err, &e) && strings.Contains(e.Message, "answered 405") {
 			return // the server has no such stream
+		} else if c.o.Port != nil {
+			c.announce() // it has closed its port, so nothing of it can be used
+			return
 		} else if errors.Is(err, errGone) && c.initialize(c.life, c.o.Transport) == nil {
 			c.announce() // it began anew, and may have other tools
 		}

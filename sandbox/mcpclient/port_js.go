@@ -6,17 +6,20 @@ import (
 	"io"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 )
 
-// Limits of a port. They limit the messages that wait to be read. Beyond them the connection fails.
+// Limits of a port. Beyond them the connection ends. Each message is read on the page's own thread, also one that
+// nobody waits for.
 const (
 	maxMessage = 8 << 20  // UTF-16 units of one message
 	maxWaiting = 16 << 20 // UTF-8 bytes of all waiting messages
 	maxQueued  = 1000     // number of waiting messages
+	maxBurst   = 5000     // number of messages at once, and in each 5 s
 )
 
 // portTransport carries messages over a MessagePort in the form of HTTP, so that a server in the page is like
@@ -29,6 +32,8 @@ type portTransport struct {
 	mu   sync.Mutex
 	open []*portBody
 	gone bool
+	left float64   // messages that may come now
+	seen time.Time // when left was counted
 }
 
 func newPort(v any) (fetch.Transport, error) {
@@ -42,20 +47,33 @@ func newPort(v any) (fetch.Transport, error) {
 		_ = s.Close()
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "connect", "", "Port must be a MessagePort")
 	}
-	t := &portTransport{scope: s, port: port}
+	t := &portTransport{scope: s, port: port, left: maxBurst, seen: time.Now()}
 	err = port.OnMessage(func(m jsx.Message) {
 		text, err := jsx.String(m.Data, maxMessage)
-		if err != nil || text == "" {
+		if err != nil || text == "" || !t.may() {
 			t.end()
 			return
 		}
 		t.take(text)
 	})
+	if err == nil { // the window or worker with the other side is gone. Chromium 156 does not tell
+		_, err = s.Listen(jsx.FromRaw(raw), "close", func(jsx.Value) { t.end() })
+	}
 	if err != nil {
 		_ = s.Close()
 		return nil, err
 	}
 	return t, nil
+}
+
+// may reports whether one more message may come.
+func (t *portTransport) may() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := time.Now()
+	t.left = min(maxBurst, t.left+now.Sub(t.seen).Seconds()*maxBurst/5) - 1
+	t.seen = now
+	return t.left >= 0 && !t.gone
 }
 
 // take gives a message to the stream that it is for.
@@ -87,11 +105,17 @@ func (t *portTransport) take(text string) {
 	}
 }
 
-// end ends all streams. The other side has closed the port, or sent what is no message.
+// end ends all streams, tells the other side, and closes the port. That side has closed it, has sent what is no message,
+// or too many.
 func (t *portTransport) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if t.gone {
+		return
+	}
 	t.gone = true
+	_ = t.port.Post("")
+	defer t.scope.Close()
 	for _, b := range t.open {
 		b.in.Fail(io.ErrUnexpectedEOF)
 	}
@@ -138,13 +162,10 @@ func (t *portTransport) Do(ctx context.Context, r fetch.Request) (*fetch.Respons
 	return &fetch.Response{Status: 200, Header: map[string]string{"content-type": "text/event-stream"}, Body: b}, nil
 }
 
-// Close tells the other side, and closes the port.
+// Close implements [io.Closer].
 func (t *portTransport) Close() error {
-	if !t.scope.Closed() {
-		_ = t.port.Post("")
-	}
 	t.end()
-	return t.scope.Close()
+	return nil
 }
 
 type eof struct{}

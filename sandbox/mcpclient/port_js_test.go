@@ -1,0 +1,42 @@
+package mcpclient
+
+import (
+	"testing"
+
+	"github.com/bailey-go/bailey/internal/jsx"
+)
+
+// A server in the page that sends without end, while nobody waits for a message, ends its port.
+func TestAttackFloodOfAPort(t *testing.T) {
+	s := jsx.NewScope(jsx.ScopeOptions{})
+	defer s.Close()
+	far, near, err := s.Channel()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := newPort(jsx.ToRaw(near))
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := got.(*portTransport)
+	told := make(chan string, 1)
+	if err := far.OnMessage(func(m jsx.Message) {
+		text, _ := jsx.String(m.Data, 10)
+		told <- text
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for range maxBurst {
+		if !port.may() {
+			t.Fatal("fewer messages than the limit end the port")
+		}
+	}
+	for range 3 * maxBurst { // some more may come with time
+		if err := far.Post(`{"jsonrpc":"2.0","method":"notifications/message"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := <-told; text != "" || !port.gone {
+		t.Errorf("it is told %q, and the port is open: %v", text, !port.gone)
+	}
+}
