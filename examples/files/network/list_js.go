@@ -28,7 +28,11 @@ func (n *Network) show() {
 		bar.Set("className", "bar")
 		state := dom.Create("small", " · "+s.state)
 		state.Set("className", "state")
-		row.Call("append", dom.Create("b", s.name), state, dom.Create("p", dom.Cut(k.URL, 200)))
+		place := k.URL
+		if s.in != nil {
+			place = "in this page, from " + s.in.from
+		}
+		row.Call("append", dom.Create("b", s.name), state, dom.Create("p", dom.Cut(place, 200)))
 		if s.client != nil {
 			row.Call("append", n.tools(s, open[s.name]))
 		}
@@ -53,7 +57,10 @@ func (n *Network) show() {
 			row.Call("append", dom.Create("p", "It wants you to sign in."))
 			button("Sign in", "small primary", again(true))
 		}
-		if s.client == nil && s.state != "connecting" {
+		switch {
+		case s.in != nil && s.client == nil && s.state == "not used yet":
+			button("Show its tools", "small primary", func() { n.consider(s) })
+		case s.in == nil && s.client == nil && s.state != "connecting":
 			button("Try again", "small", again(false))
 		}
 		button("Remove", "stop small", func() { n.remove(s) })

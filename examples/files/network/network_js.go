@@ -29,13 +29,15 @@ type Network struct {
 	ctx     context.Context
 	web     []sandbox.Tool
 	servers []*server
-	stale   bool          // the box has not what the network has now
-	of      dom.Listeners // of the list of servers, released before it is rebuilt
+	heard   int            // offers of servers in this visit
+	no      map[string]int // the user's refusals of them, by their origin
+	stale   bool           // the box has not what the network has now
+	of      dom.Listeners  // of the list of servers, released before it is rebuilt
 }
 
 // New returns the network of the settings.
 func New(ctx context.Context, o Options) *Network {
-	n := &Network{Options: o, ctx: ctx}
+	n := &Network{Options: o, ctx: ctx, no: map[string]int{}}
 	dom.Failed(n.setWeb())
 	return n
 }
@@ -69,6 +71,7 @@ func (n *Network) Listen() {
 	})
 	dom.On(dom.Element("server-form"), "submit", func(js.Value) { n.add() })
 	n.show()
+	n.hear()
 }
 
 // setWeb makes the web tools of the settings.
@@ -117,14 +120,16 @@ func (n *Network) Policy(p *policy.Policy) *policy.Policy {
 		if s.client == nil {
 			continue
 		}
-		hosts = append(hosts, s.client.Target())
+		if s.in == nil { // a server in the page needs no network
+			hosts = append(hosts, s.client.Target())
+		}
 		kept, _ := n.kept(s.name)
 		for _, t := range s.tools {
 			out.Rules = append(out.Rules, kept.Rules(t.Tool)...)
 		}
 	}
 	if len(hosts) == 0 {
-		return p
+		return &out
 	}
 	out.Grants = append(slices.Clip(out.Grants), protocol.Grant{Capability: protocol.NetFetch, Scope: hosts})
 	out.Net.Allowed = slices.Clip(out.Net.Allowed)

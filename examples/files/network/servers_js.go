@@ -30,10 +30,11 @@ type server struct {
 	asks   bool   // the user pressed the button for that
 	end    context.CancelFunc
 	read   time.Time // when its tools were listed
+	in     *offer    // set for a server in this page
 }
 
-// maxServers is the maximum number of servers.
-const maxServers = 20
+// maxServers is the maximum number of servers, and maxName that of the bytes of a name.
+const maxServers, maxName = 20, 30
 
 // Limits of a connection.
 const (
@@ -42,8 +43,29 @@ const (
 	between  = 10 * time.Second // two lists of a server's tools
 )
 
-// kept returns the stored settings of a server, and its index.
+// checkName returns an error for the user if a server can't have a name.
+func checkName(name string) error {
+	if protocol.ValidToolName(name) != nil || len(name) > maxName || strings.ContainsAny(name, ":_") {
+		return fmt.Errorf("the name must be a letter, then letters, digits and -, at most %d", maxName)
+	}
+	return nil
+}
+
+// offers returns an offered server, or nil.
+func (n *Network) offers(name string) *offer {
+	for _, s := range n.servers {
+		if s.name == name && s.in != nil {
+			return s.in
+		}
+	}
+	return nil
+}
+
+// kept returns the settings of a server, and its index if they are stored.
 func (n *Network) kept(name string) (settings.Server, int) {
+	if o := n.offers(name); o != nil {
+		return o.kept, -1
+	}
 	i := slices.IndexFunc(n.Settings.Servers, func(s settings.Server) bool { return s.Name == name })
 	if i < 0 {
 		return settings.Server{}, -1
@@ -51,8 +73,12 @@ func (n *Network) kept(name string) (settings.Server, int) {
 	return n.Settings.Servers[i], i
 }
 
-// keep changes and stores the settings of a server.
+// keep changes the settings of a server, and stores them if it was added by its address.
 func (n *Network) keep(name string, change func(*settings.Server)) {
+	if o := n.offers(name); o != nil {
+		change(&o.kept)
+		return
+	}
 	if _, i := n.kept(name); i >= 0 {
 		list := slices.Clone(n.Settings.Servers)
 		change(&list[i])
@@ -81,9 +107,9 @@ func (n *Network) add() {
 	_, at := n.kept(k.Name)
 	u, err := url.Parse(k.URL)
 	switch {
-	case protocol.ValidToolName(k.Name) != nil || len(k.Name) > 30 || strings.ContainsAny(k.Name, ":_"):
-		err = errors.New("the name must be a letter, then letters, digits and -, at most 30")
-	case at >= 0:
+	case checkName(k.Name) != nil:
+		err = checkName(k.Name)
+	case at >= 0 || n.offers(k.Name) != nil:
 		err = errors.New("there is a server of this name already: remove it first, or choose another name")
 	case len(n.servers) >= maxServers:
 		err = fmt.Errorf("there are %d servers already: remove one first", maxServers)
@@ -133,6 +159,10 @@ func (n *Network) disconnect(s *server) {
 		}()
 	}
 	s.client, s.tools = nil, nil
+	if s.in != nil {
+		s.in.of.Release()
+		hangUp(s.in.port)
+	}
 }
 
 // connect connects a server, beside all else. The lock must be held.
@@ -212,6 +242,10 @@ func (n *Network) refresh(s *server) {
 	tools, err := c.Tools(ctx)
 	n.Lock.Lock()
 	defer n.Lock.Unlock()
+	if err != nil && s.client == c && s.in != nil {
+		n.ended(s)
+		return
+	}
 	if err != nil || s.client != c || slices.EqualFunc(s.tools, tools, same) {
 		return
 	}
