@@ -126,7 +126,7 @@ func codeTools(b *Box) *protocol.Toolset {
 	for _, full := range []string{"mcp.filesystem.read_file", "mcp.filesystem.write_file", "mcp.fetch.fetch", "mcp.shell.run_command"} {
 		server, name, _ := strings.Cut(strings.TrimPrefix(full, "mcp."), ".")
 		t, err := s.Lookup(BuiltinName(full))
-		if err != nil || b.hasServer(server) {
+		if err != nil || hasServer(b, server) {
 			continue
 		}
 		other := *t // Execute is that of the tool, so the gate decides about the tool
@@ -136,8 +136,8 @@ func codeTools(b *Box) *protocol.Toolset {
 	return s
 }
 
-// hasServer reports whether a tool is of an MCP server with this name.
-func (b *Box) hasServer(name string) bool {
+// hasServer reports whether a tool of the box is of an MCP server with this name.
+func hasServer(b *Box, name string) bool {
 	for t := range b.tools.All() {
 		if t.Server == name {
 			return true
