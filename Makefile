@@ -19,6 +19,7 @@ BENCH   ?=
 ENGINE  ?=
 LAYOUT  ?=
 SUITE   ?=
+WASISUITE ?=
 FUZZ    ?= 60s
 VERSION ?=
 
@@ -210,6 +211,12 @@ build/tools/tools.json: $(wildcard $(shell git ls-files worker/tools internal/us
 
 .PHONY: again
 again:
+
+.PHONY: wasisuite
+wasisuite: $(RUNNER) $(SUM) ## fetch the programs of the wasi-testsuite and run them natively and in Chromium (WASISUITE=REPOSITORY for a mirror)
+	internal/tools/wasisuite.sh $(WASISUITE)
+	cd sandbox/command/native && $(GO) test -json -count=1 -timeout 30m -run '^TestWASISuite$$' . | $(SUM)
+	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -json -count=1 -timeout 30m -run '^TestWASISuite$$' -exec $(RUNNER) ./worker | $(SUM)
 
 # C programs for the tests and benches of package worker, and one in Go.
 TESTWASM := build/testwasm/probe.wasm build/testwasm/conform.wasm build/testwasm/paths.wasm build/testwasm/gowasi.wasm build/testwasm/gojs.wasm build/testwasm/wasm_exec.js

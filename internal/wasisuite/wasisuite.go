@@ -1,5 +1,5 @@
 // Package wasisuite reads the programs of the wasi-testsuite (preview1) for tests of the hosts, which are package worker
-// in a browser and sandbox/command/native outside of one. The programs are not part of this project: build/wasisuite has a folder
+// in a browser and sandbox/command/native outside of one. The programs are not part of this project: make wasisuite fetches them, and build/wasisuite has a folder
 // for each language, with the programs, their descriptions and the folder fs-tests.dir.
 package wasisuite
 
@@ -41,7 +41,7 @@ func Read(t testing.TB, root string) []Case {
 		t.Fatal(err)
 	}
 	if len(names) == 0 {
-		t.Skip("the programs of the wasi-testsuite are not in build/wasisuite")
+		t.Skip("the programs of the wasi-testsuite are not in build/wasisuite: make wasisuite fetches them")
 	}
 	var list []Case
 	for _, name := range names {
