@@ -65,7 +65,8 @@ examples: $(BIN)/wasm_exec wasitools ## build the examples as they are deployed,
 test: $(RUNNER) $(SUM) testwasm node_modules ## everything that must hold, natively and in Chromium
 	@# Tests of pages wait much, so all parts run side by side. Each shows its output when it has ended. What apt-get may have to
 	@# install is there before, as it runs once at a time.
-	@$(MAKE) --no-print-directory -j4 -k -Otarget test-e2e test-chromium test-native test-modules
+	@# What the tests need was installed above, so a test that misses it fails (package internal/needs).
+	@BAILEY_REQUIRE=1 $(MAKE) --no-print-directory -j4 -k -Otarget test-e2e test-chromium test-native test-modules
 
 .PHONY: check
 check: $(SUM) ## what a change breaks soonest, in a minute: vet, the native tests (kept results count), architecture, names and words

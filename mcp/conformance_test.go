@@ -18,6 +18,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/needs"
 	"github.com/bailey-go/bailey/mcp"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -32,11 +33,11 @@ func suite(t *testing.T) []string {
 	program, err := filepath.Abs("../node_modules/@modelcontextprotocol/conformance/dist/index.js")
 	must(t, err)
 	if _, err := os.Stat(program); err != nil {
-		t.Skip("the conformance suite is missing: make node_modules installs it")
+		needs.Missing(t, "the conformance suite is missing: make node_modules installs it")
 	}
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("Node.js is missing")
+		needs.Missing(t, "Node.js is missing: make node_modules installs it")
 	}
 	return []string{node, "--import", shim, program}
 }

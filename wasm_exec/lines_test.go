@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/needs"
 )
 
 // traces compiles the program of testdata/traces, and returns the module with neighbouring segments joined.
@@ -30,7 +32,7 @@ func runNode(t *testing.T, module []byte, args ...string) (string, int) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
-		t.Skip("no node: the program can't be run")
+		needs.Missing(t, "no node: the program can't be run, and make node_modules installs it")
 	}
 	path := filepath.Join(t.TempDir(), "main.wasm")
 	if err := os.WriteFile(path, module, 0o644); err != nil {

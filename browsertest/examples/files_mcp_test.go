@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/browsertest/internal/poll"
+	"github.com/bailey-go/bailey/internal/needs"
 )
 
 type object = map[string]any
@@ -430,7 +431,7 @@ func everything(t *testing.T) string {
 	t.Helper()
 	program := filepath.Join(root, "node_modules/@modelcontextprotocol/server-everything/dist/index.js")
 	if _, err := os.Stat(program); err != nil {
-		t.Skip("the reference server is missing: make node_modules installs it")
+		needs.Missing(t, "the reference server is missing: make node_modules installs it")
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)

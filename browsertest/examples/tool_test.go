@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
+	"github.com/bailey-go/bailey/internal/needs"
 )
 
 func openTool(t *testing.T, b *e2e.Browser) *e2e.Page {
@@ -188,7 +189,7 @@ func TestToolFilesAndPackages(t *testing.T) {
 	}
 	wasm, err := os.ReadFile(filepath.Join(root, "build/tools/sqlite3.wasm"))
 	if err != nil {
-		t.Skip("sqlite3 was not built: there is no clang for WASI, and nothing small to pack")
+		needs.Missing(t, "sqlite3 was not built: there is no clang for WASI, and nothing small to pack")
 	}
 	pack := func(name string) []byte {
 		var z bytes.Buffer

@@ -15,6 +15,7 @@ import (
 	"github.com/bailey-go/bailey/environment/internal/boxtest"
 	"github.com/bailey-go/bailey/environment/internal/confine"
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/needs"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -96,7 +97,7 @@ func computer(t testing.TB, pol string, change func(*Options)) (*Computer, strin
 	t.Helper()
 	for _, need := range []string{tools + "/tools.json", engine} {
 		if _, err := os.Stat(need); err != nil {
-			t.Skipf("%s is not there: run make tools", need)
+			needs.Missing(t, "%s is not there: run make tools", need)
 		}
 	}
 	p, err := policy.Parse(pol, policy.Options{})

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/needs"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
@@ -298,7 +299,7 @@ const Depends = "it depends on the machine: "
 func Compare(t *testing.T, dir string, bailey sandbox.Tool, known map[string]string, commands ...string) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("there is no bash here to compare with")
+		needs.Missing(t, "there is no bash here to compare with")
 	}
 	list := Scripts(t, dir)
 	if len(list) < 600 {

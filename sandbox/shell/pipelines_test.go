@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/internal/agentlines"
+	"github.com/bailey-go/bailey/internal/needs"
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
@@ -248,7 +249,7 @@ var pipelineDiffers = map[int]string{
 func TestPipelines(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("there is no bash here to compare with")
+		needs.Missing(t, "there is no bash here to compare with")
 	}
 	from, n := 0, 1200
 	if testing.Short() {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bailey-go/bailey/internal/needs"
 )
 
 // scripts returns the scripts that must behave the same in bash and here, in the folder of
@@ -29,7 +31,7 @@ var differs = map[string]bool{
 func TestShellIsBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
-		t.Skip("there is no bash here to compare with")
+		needs.Missing(t, "there is no bash here to compare with")
 	}
 	list := scripts(t)
 	if len(list) < 200 {

@@ -11,13 +11,14 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/gitlines"
+	"github.com/bailey-go/bailey/internal/needs"
 	"github.com/bailey-go/bailey/worker"
 )
 
 // The sample of git's command lines has the answers of the machine's git in a page, too.
 func TestGitSample(t *testing.T) {
 	if _, err := os.Stat(filepath.Join("..", "..", "build", "tools", "git.wasm")); err != nil {
-		t.Skip("git was not built: there is no clang for WASI")
+		needs.Missing(t, "git was not built: there is no clang for WASI")
 	}
 	files, wants := gitlines.Sample(t, filepath.Join("..", "..", "internal", "gitlines", "testdata"))
 	folder := fsaccess.NewMemory(fsaccess.MemoryOptions{NoMode: true})

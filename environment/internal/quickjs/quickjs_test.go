@@ -7,6 +7,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/bailey-go/bailey/internal/needs"
 	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -21,7 +22,7 @@ var cache = wazero.NewCompilationCache()
 func runner(t testing.TB, o Options) *Runner {
 	t.Helper()
 	if _, err := os.Stat(engineFile); err != nil {
-		t.Skip("the engine is not here: run make node_modules")
+		needs.Missing(t, "the engine is not here: run make node_modules")
 	}
 	o.Engine, o.Cache = readEngine, cache
 	r, err := New(o)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/gitlines"
+	"github.com/bailey-go/bailey/internal/needs"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/command/native"
@@ -37,7 +38,7 @@ func withGit(t testing.TB) *native.Runner {
 	t.Helper()
 	r := runner(t)
 	if !slices.Contains(r.Commands(), "git") {
-		t.Skip("git is not among the starter tools: make tools says why")
+		needs.Missing(t, "git is not among the starter tools: make tools says why")
 	}
 	return r
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
+	"github.com/bailey-go/bailey/internal/needs"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/command/native"
 )
@@ -38,7 +39,7 @@ var compiled = sync.OnceValue(wazero.NewCompilationCache)
 func with(t testing.TB, o native.Options) *native.Runner {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(tools, "awk.wasm")); err != nil {
-		t.Skip("the starter tools are not built: run make tools")
+		needs.Missing(t, "the starter tools are not built: run make tools")
 	}
 	o.Commands = commands
 	if o.Cache == nil {
