@@ -165,10 +165,13 @@ leaklab: $(RUNNER) ## try every way out in every layout and engine (ENGINE=chrom
 	@ENGINE="$(ENGINE)" LAYOUT="$(LAYOUT)" $(BIN)/leaklab-run
 
 .PHONY: soak
-soak: $(RUNNER) testwasm node_modules wasitools ## what is long: every test at its full length, natively and in Chromium, then the fuzzers, FUZZ=60s each
+soak: $(RUNNER) testwasm node_modules wasitools build/npm/node_modules ## what is long: every test at its full length, natively and in Chromium, then the fuzzers, FUZZ=60s each
 	$(GO) test -timeout 60m ./...
-	cd environment && $(GO) test -timeout 60m ./...
+	@# Without -short: MCP's whole conformance suite, all command lines of git, and the long end-to-end tests.
+	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then echo "$$d:"; (cd $$d && $(GO) test -count=1 -timeout 120m -p 1 -parallel 3 ./...) || exit 1; fi; done
 	BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) $(PAGE)
+	cd worker/tools && BROWSERTEST_ENGINE=chromium $(WASM) $(GO) test -timeout 60m -exec $(RUNNER) .
+	@$(MAKE) --no-print-directory wasisuite
 	cd browsertest && FILES_SOAK=1h $(GO) test -count=1 -v -timeout 90m -run TestFilesSoak ./examples
 	DECISIONS=1000000 $(GO) test -count=1 -timeout 90m -run '^TestAttackOneDecisionForOnePath$$' ./sandbox
 	@for p in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
