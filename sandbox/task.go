@@ -39,7 +39,7 @@ func agents(b *Box) []Agent {
 func taskTool() Tool {
 	return Tool{
 		Tool: protocol.Tool{ID: "task", Time: protocol.Permissive.Limits().Time,
-			Description: "Has a subagent do a part of the work. It sees the prompt alone, and may do no more than you may. Returns its answer, or in the background the id of its session.",
+			Description: "Has a subagent do a part of the work. It sees the prompt alone, and may do no more than you may. Returns its answer and the id of its session, in the background the id alone.",
 			Parameters:  `{"type":"object","properties":{"subagent_type":{"type":"string","minLength":1},"prompt":{"type":"string","minLength":1},"background":{"type":"boolean"},"metadata":{"type":"object"}},"required":["subagent_type","prompt"],"additionalProperties":false}`},
 		Preview: func(_ context.Context, c *Call) (string, string) { return "", c.text("prompt") },
 		also: func(_ context.Context, c *Call, r *gate.Request) {
@@ -112,9 +112,6 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	shown := func(parts bool) func() any {
 		return func() any {
 			text, list := seen.now()
-			if !parts && text == "" {
-				return nil
-			}
 			out := map[string]any{"agent": agent.Name, "session_id": s.ID(), "output": text}
 			if parts {
 				out["parts"] = list
@@ -133,7 +130,7 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"output": text}, nil
+	return map[string]any{"agent": agent.Name, "session_id": s.ID(), "output": text}, nil
 }
 
 var errAlive = protocol.Errorf(protocol.ErrResourceLimit, "task", "", "%d subagents are at work already; wait until one has ended", maxAlive)
@@ -263,8 +260,8 @@ func (a *agentParts) take(c Chunk) {
 			part["state"] = event
 			if c.Type == "tool-output-available" {
 				most := maxAgentText
-				if c.Preliminary { // of an agent below, with its parts
-					most = maxAgentsBelow
+				if delete(part, "preliminary"); c.Preliminary { // of an agent below, with its parts
+					most, part["preliminary"] = maxAgentsBelow, true
 				}
 				part["output"] = shortValue(c.Output, most)
 			} else {

@@ -217,7 +217,7 @@ func (m *Sessions) open(id string) error {
 func (m *Sessions) adopt(s *sandbox.Session) error {
 	t, err := talk.New(m.ctx, s, talk.Options{
 		InView: func(t *talk.Talk) bool { return m.cur == t }, OnNews: m.strip,
-		Blocked: m.Shield.Stopped, WayOut: m.Shield.WayOut, Renderer: m.answers, Reveal: m.View, Picture: m.Picture, Keep: m.Keep, Edit: m.edit, Fork: m.forkAt, Retry: m.retry, Undo: m.undo, Mark: m.mark,
+		Blocked: m.Shield.Stopped, WayOut: m.Shield.WayOut, Renderer: m.answers, Reveal: m.View, Picture: m.Picture, Keep: m.Keep, Edit: m.edit, Fork: m.forkAt, Retry: m.retry, Undo: m.undo, Mark: m.mark, Agent: m.agent(m.store),
 	})
 	if err != nil {
 		s.Close()
@@ -225,6 +225,18 @@ func (m *Sessions) adopt(s *sandbox.Session) error {
 	}
 	m.talks[s.ID()] = t
 	return m.show(t)
+}
+
+// agent returns a function that reads the stored parts of a subagent's answers.
+func (m *Sessions) agent(store sandbox.Store) func(session string) []sandbox.PartRecord {
+	return func(session string) []sandbox.PartRecord {
+		messages, parts, _ := store.Messages(m.ctx, session) // one that is gone has none
+		said := map[string]bool{}
+		for _, r := range messages {
+			said[r.ID] = r.Role == sandbox.RoleAssistant && r.Metadata.HiddenAt.IsZero()
+		}
+		return slices.DeleteFunc(parts, func(p sandbox.PartRecord) bool { return !said[p.MessageID] })
+	}
 }
 
 // drop closes an open conversation. It stays stored.

@@ -33,6 +33,7 @@ type card struct {
 	step  *step  // in the conversation
 	group *group // of step
 	path  string // of the file that the call is about
+	agent *agent // that the call started, nil without one
 }
 
 // seen is the outcome of a call as models receive it: here for a model on this machine, far for one
@@ -130,6 +131,17 @@ func (c *card) soFar(output any) {
 	if c.lines > 0 || c.item.Get("className").String() != "running" {
 		return
 	}
+	if a := c.agentOf(output); a != nil {
+		if a.box.Get("parentNode").IsNull() {
+			c.kill.Get("parentNode").Call("append", a.box)
+		}
+		c.kill.Set("hidden", false)
+		a.show(partsOf(output))
+		if c.asks == 0 {
+			c.state(lasted(c.began))
+		}
+		return
+	}
 	text := consent.Last(consent.Values(output, ""), 100, 8_000)
 	if text == "" {
 		return
@@ -181,6 +193,11 @@ func (t *Talk) input(c *card, v any) {
 // about returns the first line of the argument that describes a call best, such as its path, cut to
 // 60 characters. It returns "" if there is none.
 func about(args map[string]any) string {
+	if agent, ok := args["subagent_type"].(string); ok {
+		prompt, _ := args["prompt"].(string)
+		prompt, _, _ = strings.Cut(prompt, "\n")
+		return dom.Cut(agent+": "+prompt, 60)
+	}
 	for _, key := range []string{"pattern", "path", "from", "command", "code", "url"} {
 		if s, ok := args[key].(string); ok && s != "" {
 			s, _, _ = strings.Cut(s, "\n")
@@ -224,6 +241,9 @@ func (c *card) end(bad, denied bool, why string, output any) string {
 	}
 	if why != "" {
 		c.part("Why", why)
+	}
+	if a := c.agentOf(output); a != nil || c.agent != nil {
+		c.body.Call("append", c.agent.box)
 	}
 	if output != nil {
 		c.outcome(output)
@@ -284,4 +304,17 @@ func showAll(button js.Value) {
 	box.Set("textContent", button.Get("whole"))
 	button.Call("remove")
 	box.Call("focus")
+}
+
+// storedAgent shows the parts that the store has of the subagent's session, also after a reload of the page. A subagent
+// of a plan is not in the store of the conversation, and its card has the answer alone.
+func (t *Talk) storedAgent(a *agent) {
+	if a.session == "" || t.options.Agent == nil {
+		return
+	}
+	go func() {
+		if list := recorded(t.options.Agent(a.session), t.options.Agent); len(list) > 0 {
+			a.show(list)
+		}
+	}()
 }

@@ -35,6 +35,9 @@ type Options struct {
 	// Keep makes a file of a code block. It asks for the name.
 	Keep func(name, text string) error
 
+	// Agent returns the stored parts of a subagent's answers, or none.
+	Agent func(session string) []sandbox.PartRecord
+
 	Renderer *markdown.Renderer // of the answers
 }
 
@@ -182,6 +185,9 @@ func (t *Talk) message(m sandbox.Message) {
 			c.past = true
 			c.stored(p)
 			t.stepped(c, c.end(p.ToolState != sandbox.ToolOutputAvailable, d["reason"] == string(protocol.ReasonRejected), why, d["output"]), d["output"])
+			if c.agent != nil {
+				t.storedAgent(c.agent)
+			}
 		}
 	}
 }
@@ -423,6 +429,9 @@ func (t *Talk) end(c sandbox.Chunk, why string) {
 		}
 	}
 	t.stepped(card, card.end(c.Type != "tool-output-available", denied, why, c.Output), c.Output)
+	if card.agent != nil {
+		t.storedAgent(card.agent)
+	}
 	t.options.WayOut(card.name, c.Output)
 }
 

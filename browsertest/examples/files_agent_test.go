@@ -1,0 +1,129 @@
+package examples
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailey-go/bailey/browsertest/internal/e2e"
+	"github.com/bailey-go/bailey/browsertest/internal/poll"
+)
+
+// agentSteps are the lines of a subagent on the last card.
+const agentSteps = `[...document.querySelectorAll("#cards > li:last-child .agent li")].map((li) => li.className + " " + li.innerText.replace(/\s+/g, " ").trim()).join("\n")`
+
+// A subagent streams onto the card of the call that started it: its name, its calls with their states, and its
+// text. Its write is asked for under its name, a reload shows the card again, and Stop ends it with the run.
+func TestFilesSubagent(t *testing.T) {
+	t.Parallel()
+	f, p := filesIn(t, withDisk(t))
+	ctx := testContext(t)
+	f.drop(p, newDisk(t, "agents", map[string]string{"a.txt": "the fact\n"}))
+	must(t, p.Click(ctx, "#tab-steps"))
+	steps := func(words string) {
+		t.Helper()
+		f.wait(words, agentSteps+`.includes(`+js(words)+`)`)
+	}
+	name := func() {
+		t.Helper()
+		if got := f.check(`document.querySelector("#cards > li:last-child .agent > b").textContent`); got != "Subagent general" {
+			t.Errorf("the name is %q", got)
+		}
+	}
+	task := turn{calls: []call{tc("task", "subagent_type", "general", "prompt", "Look for the fact\nand store it")}}
+	hold := make(chan struct{})
+	f.then(task,
+		turn{thinks: "where is it", text: "I look at it.", calls: []call{tc("read", "path", "a.txt"), tc("read", "path", "none.txt")}},
+		turn{text: "I have found the first half of it.", hold: hold, calls: []call{tc("write", "path", "fact.txt", "content", "the fact\n")}},
+		turn{text: "It is stored."}, turn{text: "The subagent has stored it."})
+	f.say("find the fact")
+	// The end of its second answer is held back, so all that is seen came before it.
+	steps("I have found the")
+	name()
+	for _, words := range []string{"Thoughts: where is it", "I look at it.", "done read a.txt done", "failed read none.txt failed"} {
+		steps(words)
+	}
+	if got := f.check(agentSteps); strings.Contains(got, "first half of it.") || strings.Contains(got, "fact.txt") {
+		t.Errorf("the answer was held back, but it shows %q", got)
+	}
+	if got := f.check(`document.querySelector("#cards > li:last-child").className + " " + document.querySelector("#cards > li:last-child summary b").textContent`); got != "running task general: Look for the fact" {
+		t.Errorf("the card is %q", got)
+	}
+	agentPictures(t, p, "running")
+	close(hold)
+	holds(t, "the question", f.asks(), "fact.txt", "Asked by the subagent general")
+	steps("running write fact.txt running")
+	agentPictures(t, p, "asks")
+	f.answer(once)
+	shows(t, p, "The subagent has stored it.")
+	f.rested()
+	opened := func() {
+		t.Helper()
+		f.wait("its card is there", `!!document.querySelector("#cards > li:last-child .agent")`)
+		f.check(`void (document.querySelector("#cards > li:last-child details").open = true)`)
+	}
+	opened()
+	steps("done write fact.txt done")
+	done := f.check(agentSteps)
+	holds(t, "the steps", done, "It is stored.", "I have found the first half of it.")
+	if got := fmt.Sprint(f.requests()[len(f.requests())-1].results()); !strings.Contains(got, "It is stored.") || strings.Contains(got, "the fact") {
+		t.Errorf("the model received %q", got)
+	}
+	f.reload()
+	f.again("agents")
+	must(t, p.Click(ctx, "#tab-steps"))
+	opened()
+	steps("done write fact.txt done")
+	name()
+	if got := f.check(agentSteps); got != done {
+		t.Errorf("after a reload it shows\n%s\nand before\n%s", got, done)
+	}
+	noViolations(t, p)
+	agentPictures(t, p, "again")
+
+	// A stop during its answer ends it: the held answer is never followed by another request.
+	hold = make(chan struct{})
+	defer close(hold)
+	f.then(task, turn{calls: []call{tc("read", "path", "a.txt")}}, turn{text: "This is half of a text that is longer.", hold: hold, calls: []call{tc("write", "path", "late.txt", "content", "late\n")}})
+	f.say("once more")
+	steps("This is half of")
+	before := len(f.requests())
+	press(t, p, "#stop")
+	f.rested()
+	shows(t, p, "Stopped.")
+	f.wait("the card is stopped", `document.querySelector("#cards > li:last-child").className === "stopped"`)
+	f.check(`void (document.querySelector("#cards > li:last-child details").open = true)`)
+	steps("done read a.txt done")
+	if got := f.check(agentSteps); strings.Contains(got, "running") || strings.Contains(got, "late.txt") {
+		t.Errorf("after the stop it shows %q", got)
+	}
+	if n := len(f.requests()); n != before {
+		t.Errorf("%d requests after the stop", n-before)
+	}
+	noErrors(t, p)
+}
+
+// agentPictures writes a screenshot at each width in light and dark, with -pictures.
+func agentPictures(t *testing.T, p *e2e.Page, name string) {
+	t.Helper()
+	if *pictures == "" {
+		return
+	}
+	ctx := testContext(t)
+	for _, w := range []int{1400, 390} {
+		for _, dark := range []bool{false, true} {
+			must(t, p.Viewport(ctx, w, 860, 1))
+			must(t, p.Dark(ctx, dark))
+			if w == 390 {
+				must(t, p.Eval(ctx, `void document.querySelector("#cards > li:last-child").scrollIntoView({block: "end"})`, nil))
+			}
+			_, err := p.Screenshot(ctx, e2e.Shot{File: filepath.Join(*pictures, fmt.Sprintf("agent-%s-%d-%t.png", name, w, dark))})
+			must(t, err)
+		}
+	}
+	must(t, p.Viewport(ctx, 0, 0, 0))
+	must(t, p.Dark(ctx, false))
+	poll.Until(t, "the window is wide again", func() bool { return eval[int](t, p, `innerWidth`) != 390 })
+	must(t, p.Eval(ctx, `void document.getElementById("ask").shadowRoot.getElementById("sheet").focus()`, nil)) // the narrow window took it
+}
