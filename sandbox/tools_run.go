@@ -125,7 +125,7 @@ func codeTools(b *Box) *protocol.Toolset {
 	// Code of Casys PML finds its names, such as mcp.filesystem.read_file(args), unless a server has that name.
 	for _, full := range []string{"mcp.filesystem.read_file", "mcp.filesystem.write_file", "mcp.fetch.fetch", "mcp.shell.run_command"} {
 		server, name, _ := strings.Cut(strings.TrimPrefix(full, "mcp."), ".")
-		t, err := s.Lookup(BuiltinName(full))
+		t, err := s.Lookup(builtinName(full))
 		if err != nil || hasServer(b, server) {
 			continue
 		}
