@@ -21,7 +21,8 @@ type Module struct {
 	pool *Pool
 	m    *wasmbin.Module
 	kind kind
-	glue string // the wasm_exec.js of a goProgram
+	glue string // the wasm_exec.js of a goProgram, or the JavaScript of a program of Emscripten
+	tool bool   // a goProgram that is of Emscripten
 	size int
 
 	mu       sync.Mutex
@@ -215,9 +216,17 @@ func (m *Module) goJS() bool {
 //     effect.
 //
 // Use GOOS=wasip1 for a program that does not need syscall/js.
+//
+// A program of Emscripten comes with JavaScript of its own, of at most 1 MiB. CompileGo takes it for
+// an untrusted pool only, if wasmExec sets self.baileyProgram, as docs/programs.md describes.
+// Its JavaScript is code that nobody has reviewed: it has the frame's policy, which permits no
+// loading, and the limits of time, output and files, but JavaScript's own memory has no limit.
 func (p *Pool) CompileGo(ctx context.Context, wasm []byte, wasmExec string) (*Module, error) {
 	bad := func(format string, args ...any) error {
 		return protocol.Errorf(protocol.ErrInvalidParams, "compile", "", format, args...)
+	}
+	if strings.Contains(wasmExec, "self.baileyProgram") {
+		return p.compileTool(ctx, wasm, wasmExec)
 	}
 	if !p.opts.Trusted {
 		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "compile", "", "a program of GOOS=js has all of its worker's JavaScript, so it runs in a trusted pool only; build it with GOOS=wasip1 for this one")
@@ -241,5 +250,24 @@ func (p *Pool) CompileGo(ctx context.Context, wasm []byte, wasmExec string) (*Mo
 		return nil, bad("it is not a program of GOOS=js; use Compile")
 	}
 	m.kind, m.glue = goProgram, wasmExec
+	return p.compile(ctx, m)
+}
+
+// compileTool compiles a program of Emscripten with its JavaScript.
+func (p *Pool) compileTool(ctx context.Context, wasm []byte, script string) (*Module, error) {
+	if p.opts.Trusted {
+		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "compile", "", "a program of Emscripten brings JavaScript, which would have the page's origin in a trusted pool; use an untrusted one")
+	}
+	if len(wasm) > maxModule || len(script) > maxGlue {
+		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "the module has %d bytes and its JavaScript %d; the limits are %d and %d", len(wasm), len(script), maxModule, maxGlue)
+	}
+	m, err := parseModule(ctx, slices.Clone(wasm))
+	if err != nil {
+		return nil, err
+	}
+	if m.kind != library || m.goJS() {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "compile", "", "it is a program of WASI or of Go; use Compile")
+	}
+	m.kind, m.glue, m.tool = goProgram, script, true
 	return p.compile(ctx, m)
 }

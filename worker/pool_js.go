@@ -224,6 +224,9 @@ func (im *poolImpl) teach(s *frame.Slot, v *variant) {
 		if v.module.kind == goProgram {
 			glue = frame.GoGlue(v.module.glue)
 		}
+		if v.module.tool {
+			glue = frame.ToolGlue(v.module.glue)
+		}
 		_ = s.Data.Post(wire.Learn(v.id, v.impl.code, glue, v.impl.ahead))
 	}
 }

@@ -25,11 +25,22 @@ var (
 	wasmRunText string
 	//go:embed wasmgo.js
 	wasmGoText string
+	//go:embed wasmtool.js
+	wasmToolText string
 )
 
 // GoGlue returns the first script in the worker of a program of GOOS=js: the wasm_exec.js of
 // its Go, followed by our replacement for the parts of Node.js that it uses.
 func GoGlue(wasmExec string) string { return wasmExec + "\n;" + wasmGoText + "\n;" }
+
+// ToolGlue returns the first script in the worker of a program of Emscripten: its own JavaScript,
+// without the globals that reach other workers or a server, and the host of its files.
+func ToolGlue(script string) string {
+	return "for(let o=self,n;o;o=Object.getPrototypeOf(o))for(n of '" + toolRemoved + "'.split(' '))delete o[n];\n" + script + "\n;" + wasmGoText + "\n;" + wasmToolText + "\n;"
+}
+
+// toolRemoved are names of globals. The policy of the frames stops most of their effects too.
+const toolRemoved = "BroadcastChannel Worker SharedWorker importScripts fetch XMLHttpRequest WebSocket WebSocketStream EventSource WebTransport caches indexedDB RTCPeerConnection navigator"
 
 var (
 	wasmOnce     sync.Once

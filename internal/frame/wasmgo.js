@@ -189,6 +189,8 @@
 
   return new Promise((ok, no) => {
     stop = no;
+    const { baileyTool } = /** @type {any} */ (self);
+    if (baileyTool) return void baileyTool({ config, fs, normal, host, module, ready }).then(ok, no);
     self.addEventListener('error', (e) => (e.preventDefault(), no(e.error ?? new Error(e.message))));
     self.addEventListener('unhandledrejection', (e) => (e.preventDefault(), no(e.reason)));
     const go = new /** @type {any} */ (globalThis).Go();
