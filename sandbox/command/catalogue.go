@@ -17,7 +17,8 @@ const maxCatalogue = 4 << 20
 // Catalogue reads the file tools.json that "make tools" writes beside its modules, and returns options with
 // all its commands. name is the place of the file, such as "tools/tools.json". fetch gets it, and later
 // each module from the same folder when one of its commands is used. A module whose SHA-256 is not that of
-// the catalogue is an error and does not run. The catalogue itself is trusted: serve it with the page.
+// the catalogue is an error and does not run. A module with a "script" is a program of Emscripten,
+// see [worker.Pool.CompileGo], whose script is fetched and compared in the same way. The catalogue itself is trusted: serve it with the page.
 func Catalogue(ctx context.Context, fetch func(ctx context.Context, name string) ([]byte, error), name string) (Options, error) {
 	bad := func(format string, args ...any) (Options, error) {
 		return Options{}, protocol.Errorf(protocol.ErrInvalidParams, "catalogue", name, format, args...)
@@ -40,13 +41,17 @@ func Catalogue(ctx context.Context, fetch func(ctx context.Context, name string)
 			Size   int64  `json:"size"`
 			Brotli int64  `json:"brotli"`
 			SHA256 string `json:"sha256"`
-			Tools  []any  `json:"tools"`
+			Script *struct {
+				File   string `json:"file"`
+				SHA256 string `json:"sha256"`
+			} `json:"script"`
+			Tools []any `json:"tools"`
 		} `json:"binaries"`
 	}
 	if err := protocol.Unmarshal(tree, &file); err != nil {
 		return bad("it is no catalogue: %w", err)
 	}
-	commands, sums := map[string]string{}, map[string]string{}
+	commands, sums, scripts := map[string]string{}, map[string]string{}, map[string]string{}
 	for _, b := range file.Binaries {
 		if b.File == "" || strings.ContainsAny(b.File, `/\?#%:`) || strings.HasPrefix(b.File, ".") {
 			return bad("the module %q is not the name of a file beside it", b.File)
@@ -58,6 +63,15 @@ func Catalogue(ctx context.Context, fetch func(ctx context.Context, name string)
 			return bad("the module %s is in it twice", b.File)
 		}
 		sums[b.File] = strings.ToLower(b.SHA256)
+		if b.Script != nil {
+			if b.Script.File == "" || strings.ContainsAny(b.Script.File, `/\?#%:`) || strings.HasPrefix(b.Script.File, ".") || sums[b.Script.File] != "" {
+				return bad("the script %q is not the name of a file of its own beside it", b.Script.File)
+			}
+			if sum, err := hex.DecodeString(b.Script.SHA256); err != nil || len(sum) != sha256.Size {
+				return bad("the script %s has no SHA-256", b.Script.File)
+			}
+			sums[b.Script.File], scripts[b.File] = strings.ToLower(b.Script.SHA256), b.Script.File
+		}
 		for _, t := range b.Tools {
 			text, err := protocol.EncodeJSON(t, protocol.JSONLimits{})
 			if err != nil {
@@ -77,7 +91,7 @@ func Catalogue(ctx context.Context, fetch func(ctx context.Context, name string)
 		return bad("it has no commands")
 	}
 	dir := path.Dir(name)
-	return Options{Commands: commands, Fetch: func(ctx context.Context, module string) ([]byte, error) {
+	return Options{Commands: commands, scripts: scripts, Fetch: func(ctx context.Context, module string) ([]byte, error) {
 		wasm, err := fetch(ctx, path.Join(dir, module))
 		if err != nil {
 			return nil, err

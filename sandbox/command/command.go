@@ -47,6 +47,8 @@ type Options struct {
 	// Packages are the tools that the user installed. They run only in an untrusted pool, and never
 	// in place of a name in Commands.
 	Packages *worker.Packages
+
+	scripts map[string]string // of programs of Emscripten, by module
 }
 
 // A Runner is a [sandbox.CommandRunner] over a pool. It is safe for concurrent use.
@@ -64,7 +66,8 @@ var _ sandbox.CommandRunner = (*Runner)(nil)
 
 // engine compiles modules. It is a pool of workers, or a fake in tests.
 type engine interface {
-	compile(ctx context.Context, wasm []byte) (program, error)
+	// script is empty, or that of a program of Emscripten.
+	compile(ctx context.Context, wasm []byte, script string) (program, error)
 }
 
 // program is a compiled module. close releases it, but does not end its runs.
@@ -138,12 +141,20 @@ func (r *Runner) RunCommand(ctx context.Context, c sandbox.Command) (int, error)
 	}
 	m := r.hold(name)
 	defer r.release(m)
-	prog, err := r.program(ctx, m, func(ctx context.Context) ([]byte, error) {
+	prog, err := r.program(ctx, m, func(ctx context.Context) ([]byte, string, error) {
 		wasm, err := r.o.Fetch(ctx, name)
 		if err != nil {
-			err = fmt.Errorf("the module %s could not be fetched: %w", name, err)
+			return nil, "", fmt.Errorf("the module %s could not be fetched: %w", name, err)
 		}
-		return wasm, err
+		script := r.o.scripts[name]
+		if script == "" {
+			return wasm, "", nil
+		}
+		text, err := r.o.Fetch(ctx, script)
+		if err != nil {
+			err = fmt.Errorf("the script %s could not be fetched: %w", script, err)
+		}
+		return wasm, string(text), err
 	})
 	if err != nil {
 		return 0, failure(ctx, c.Name, err)
@@ -215,7 +226,7 @@ func (r *Runner) drop(name string) {
 
 // program fetches and compiles a module once. Concurrent callers wait. If the first one fails, the
 // next one tries again, because the failure may come from the first caller's context.
-func (r *Runner) program(ctx context.Context, m *module, fetch func(context.Context) ([]byte, error)) (program, error) {
+func (r *Runner) program(ctx context.Context, m *module, fetch func(context.Context) ([]byte, string, error)) (program, error) {
 	select {
 	case m.turn <- struct{}{}:
 		defer func() { <-m.turn }()
@@ -225,11 +236,11 @@ func (r *Runner) program(ctx context.Context, m *module, fetch func(context.Cont
 	if m.prog != nil {
 		return m.prog, nil
 	}
-	wasm, err := fetch(ctx)
+	wasm, script, err := fetch(ctx)
 	if err != nil {
 		return nil, err
 	}
-	m.prog, err = r.engine.compile(ctx, wasm)
+	m.prog, err = r.engine.compile(ctx, wasm, script)
 	return m.prog, err
 }
 
@@ -282,8 +293,14 @@ type poolEngine struct {
 	o    Options
 }
 
-func (e *poolEngine) compile(ctx context.Context, wasm []byte) (program, error) {
-	m, err := e.pool.Compile(ctx, wasm)
+func (e *poolEngine) compile(ctx context.Context, wasm []byte, script string) (program, error) {
+	var m *worker.Module
+	var err error
+	if script != "" {
+		m, err = e.pool.CompileGo(ctx, wasm, script)
+	} else {
+		m, err = e.pool.Compile(ctx, wasm)
+	}
 	if err != nil {
 		return nil, err
 	}

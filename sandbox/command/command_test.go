@@ -24,7 +24,7 @@ type fake struct {
 	run      func(ctx context.Context, c sandbox.Command) (int, error)
 }
 
-func (f *fake) compile(_ context.Context, wasm []byte) (program, error) {
+func (f *fake) compile(_ context.Context, wasm []byte, _ string) (program, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.fail != nil {

@@ -68,7 +68,7 @@ func (r *Runner) runPackage(ctx context.Context, pkg *worker.Package, c sandbox.
 	}
 	m := r.hold("package:" + pkg.SHA256)
 	defer r.release(m)
-	prog, err := r.program(ctx, m, func(context.Context) ([]byte, error) { return pkg.Wasm(), nil })
+	prog, err := r.program(ctx, m, func(context.Context) ([]byte, string, error) { return pkg.Wasm(), "", nil })
 	if err != nil {
 		return 0, failure(ctx, c.Name, err)
 	}
