@@ -62,6 +62,46 @@ func TestCodeCallsToolsThroughTheGate(t *testing.T) {
 	}
 }
 
+// Code with the names of Casys PML calls the same tools, through the same gate.
+func TestCodeWithTheNamesOfPML(t *testing.T) {
+	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "code.run": true}, "filesystem": {"denyRead": ["private"], "allowWrite": ["."]},
+		"rules": [{"permission": "fs.read", "action": "allow"}, {"permission": "code.run", "action": "allow"}]}`, policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	_ = mem.WriteFile("a.txt", []byte("6"), 0o644)
+	_ = mem.WriteFile("private", []byte("secret"), 0o644)
+	asker := sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerOnce})
+	r := enclave.New(p, iframe.EnclaveOptions{})
+	defer r.Close()
+	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Ask: asker, Tools: append(sandbox.Standard(), sandbox.CodeRun(r))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	res := box.Call(t.Context(), "code_run", map[string]any{"code": `
+		const {content} = await mcp.filesystem.read_file({path: "a.txt"});
+		await mcp.filesystem.write_file({path: "b.txt", content: String(Number(content) * 7)});
+		const out = [];
+		for (const f of [() => mcp.filesystem.read_file({path: "private"}), () => mcp.filesystem.write_file({path: "c.txt", content: "x"})]) {
+			try { out.push(await f()) } catch (e) { out.push(e.code ?? e.message) }
+		}
+		return [...out, typeof mcp.fetch, typeof mcp.shell];`})
+	if err := res.Err(); err != nil {
+		t.Fatal(err)
+	}
+	m, _ := res.Data.(map[string]any)
+	if got := fmt.Sprint(m["value"]); got != "[CAPABILITY_DENIED CAPABILITY_DENIED undefined undefined]" {
+		t.Errorf("%v", m)
+	}
+	if data, _ := mem.ReadFile("b.txt"); string(data) != "42" {
+		t.Errorf("b.txt is %q", data)
+	}
+	if n := len(asker.Prompts()); n != 2 {
+		t.Errorf("%d prompts", n)
+	}
+}
+
 // The user has longer for a question of the code than the code and its calls have themselves.
 func TestQuestionOfTheCodeStays(t *testing.T) {
 	p, err := policy.Parse(`{"capabilities": {"fs.write": ["."], "code.run": true}, "filesystem": {"allowWrite": ["."]},
