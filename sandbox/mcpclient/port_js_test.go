@@ -19,10 +19,10 @@ func TestAttackFloodOfAPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	port := got.(*portTransport)
-	told := make(chan string, 1)
+	told := jsx.Unbounded[string]()
 	if err := far.OnMessage(func(m jsx.Message) {
 		text, _ := jsx.String(m.Data, 10)
-		told <- text
+		_ = told.Push(text)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestAttackFloodOfAPort(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text := <-told; text != "" || !port.gone {
-		t.Errorf("it is told %q, and the port is open: %v", text, !port.gone)
+	if text, err := told.Recv(t.Context()); err != nil || text != "" || !port.gone {
+		t.Errorf("it is told %q, and the port is open: %v (%v)", text, !port.gone, err)
 	}
 }
