@@ -34,6 +34,7 @@ type portTransport struct {
 	gone bool
 	left float64   // messages that may come now
 	seen time.Time // when left was counted
+	now  func() time.Time
 }
 
 func newPort(v any) (fetch.Transport, error) {
@@ -47,7 +48,7 @@ func newPort(v any) (fetch.Transport, error) {
 		_ = s.Close()
 		return nil, protocol.Errorf(protocol.ErrInvalidParams, "connect", "", "Port must be a MessagePort")
 	}
-	t := &portTransport{scope: s, port: port, left: maxBurst, seen: time.Now()}
+	t := &portTransport{scope: s, port: port, left: maxBurst, seen: time.Now(), now: time.Now}
 	err = port.OnMessage(func(m jsx.Message) {
 		text, err := jsx.String(m.Data, maxMessage)
 		if err != nil || text == "" || !t.may() {
@@ -70,7 +71,7 @@ func newPort(v any) (fetch.Transport, error) {
 func (t *portTransport) may() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := time.Now()
+	now := t.now()
 	t.left = min(maxBurst, t.left+now.Sub(t.seen).Seconds()*maxBurst/5) - 1
 	t.seen = now
 	return t.left >= 0 && !t.gone
