@@ -44,7 +44,8 @@ func TestWASI(t *testing.T) {
 		{"the limit of output", `const r = await bailey.wasi.run(core, {name: 'yes', limits: {output: 10000}}); return [r.success, r.error.code, r.stdout.length <= 10000]`, `[false,"OUTPUT_TOO_LARGE",true]`},
 		{"the limit of memory", `const r = await bailey.wasi.run(core, {name: 'sort', stdin: 'x\n'.repeat(1000), limits: {memory: 65536}}); return [r.success, typeof r.error.code]`, `[false,"string"]`},
 		{"the limit of what is written", `const r = await bailey.wasi.run(core, {name: 'cp', args: ['a.txt', 'b.txt'], files: {'a.txt': 'x'.repeat(100000)}, limits: {write: 1000}}); return [r.success, r.error.code, r.files]`, `[false,"RESOURCE_LIMIT",{}]`},
-		{"a signal", `const a = new AbortController(); const done = run('sleep', ['1000'], {signal: a.signal}); setTimeout(() => a.abort(), 300); return done.then((r) => r.slice(1), (e) => e.name)`, `[-1,"","ABORTED"]`},
+		{"a signal", `const wasm = new Uint8Array(await (await fetch(core)).arrayBuffer()), a = new AbortController(); const done = bailey.wasi.run(wasm, {name: 'sleep', args: ['1000'], signal: a.signal}); setTimeout(() => a.abort(), 300); return done.then((r) => [r.exitCode, r.error.code], (e) => e.name)`, `[-1,"ABORTED"]`},
+		{"a signal while the program is loaded", `return bailey.wasi.run(core, {name: 'true', signal: AbortSignal.abort()}).then((r) => r.error.code, (e) => e.name)`, `"AbortError"`},
 		{"no module", `const r = await bailey.wasi.run(new Uint8Array([1, 2, 3])); return [r.success, r.exitCode, r.error.code]`, `[false,-1,"INVALID_PARAMS"]`},
 		{"an address that is none", `return failed(bailey.wasi.run('./none.wasm')).then((x) => x.includes('404'))`, `true`},
 		{"another hash", `const wasm = await (await fetch(core)).arrayBuffer(), sum = btoa(String.fromCharCode(...new Uint8Array(await crypto.subtle.digest('SHA-256', wasm)))); const ok = await bailey.wasi.run(core, {name: 'true', integrity: 'sha256-' + sum});

@@ -74,7 +74,7 @@ export interface WASIResult {
   stats: { duration: number; changes: number };
 }
 
-/** TIMEOUT, RESOURCE_LIMIT and OUTPUT_TOO_LARGE are of limits, and ABORTED is of the signal. */
+/** TIMEOUT, RESOURCE_LIMIT and OUTPUT_TOO_LARGE are of limits, and ABORTED is of the signal. A signal while the program is loaded rejects the promise with its reason. */
 export type WASIErrorCode = 'TIMEOUT' | 'RESOURCE_LIMIT' | 'OUTPUT_TOO_LARGE' | 'ABORTED' | 'EXECUTION_ERROR' | 'INVALID_PARAMS' | 'SECURITY_VIOLATION' | 'SANDBOX_ERROR';
 
 /**
