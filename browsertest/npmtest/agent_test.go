@@ -352,8 +352,11 @@ var conversation = row{"a conversation", `const folder = await bailey.folder.mem
 // A page without a bundler has a box in each way of hosting.
 func TestAgentHosting(t *testing.T) {
 	dir := bareAgent(t)
-	for _, h := range hostings {
+	for i, h := range hostings {
 		t.Run(h.name, func(t *testing.T) {
+			if testing.Short() && i < len(hostings)-1 {
+				t.Skip("long: make npm")
+			}
 			p, _ := kitAt(t, dir, h)
 			rows(t, p, []row{conversation})
 		})

@@ -332,6 +332,9 @@ func TestConsentSizes(t *testing.T) {
 		for _, size := range [][2]int{{1400, 860}, {1024, 768}, {768, 1024}, {390, 844}, {320, 568}} {
 			name := fmt.Sprintf("%d-%t", size[0], dark)
 			t.Run(name, func(t *testing.T) {
+				if testing.Short() && dark != (size[0] < 1000) {
+					t.Skip("long: make npm")
+				}
 				p.t = t
 				must(t, p.Viewport(ctx, size[0], size[1], 1))
 				p.starts(`{}`, `'notes/a.md'`, `'# Plan\n\n'+'- a line of a plan that is rather long, so that it needs two in a small window\n'.repeat(3)`)
