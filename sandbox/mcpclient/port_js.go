@@ -19,7 +19,7 @@ const (
 	maxMessage = 8 << 20  // UTF-16 units of one message
 	maxWaiting = 16 << 20 // UTF-8 bytes of all waiting messages
 	maxQueued  = 1000     // number of waiting messages
-	maxBurst   = 5000     // number of messages at once, and in each 5 s
+	maxBurst   = 1000     // number of messages at once, and in each 10 s. A page on a slow machine reads some hundreds a second
 )
 
 // portTransport carries messages over a MessagePort in the form of HTTP, so that a server in the page is like
@@ -72,7 +72,7 @@ func (t *portTransport) may() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()
-	t.left = min(maxBurst, t.left+now.Sub(t.seen).Seconds()*maxBurst/5) - 1
+	t.left = min(maxBurst, t.left+now.Sub(t.seen).Seconds()*maxBurst/10) - 1
 	t.seen = now
 	return t.left >= 0 && !t.gone
 }
