@@ -168,6 +168,9 @@ func TestMediaAttacks(t *testing.T) {
 
 // A film without an end is killed, and an address is no file.
 func TestFFmpegAttacks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long: make soak runs it")
+	}
 	p := newTestPool(t, Options{Limits: Limits{Time: 5 * time.Minute}})
 	m := ffmpeg(t, p)
 	dir := newMemFS()
