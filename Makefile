@@ -66,7 +66,8 @@ test: $(RUNNER) $(SUM) testwasm node_modules ## everything that must hold, nativ
 	@# Tests of pages wait much, so all parts run side by side. Each shows its output when it has ended. What apt-get may have to
 	@# install is there before, as it runs once at a time.
 	@# What the tests need was installed above, so a test that misses it fails (package internal/needs).
-	@BAILEY_REQUIRE=1 $(MAKE) --no-print-directory -j4 -k -Otarget test-e2e test-chromium test-native test-modules
+	@# The native tests wait for one of the others: beside three parts with browsers they got no processor anyway.
+	@BAILEY_REQUIRE=1 $(MAKE) --no-print-directory -j3 -k -Otarget test-e2e test-chromium test-modules test-native
 
 .PHONY: check
 check: $(SUM) ## what a change breaks soonest, in a minute: vet, the native tests (kept results count), architecture, names and words

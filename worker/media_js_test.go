@@ -81,6 +81,9 @@ func TestMagick(t *testing.T) {
 
 // ffmpeg of npm makes a video, converts it to another container, and takes a picture from it.
 func TestFFmpeg(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes long: make soak runs it")
+	}
 	p := newTestPool(t, Options{})
 	m := ffmpeg(t, p)
 	dir := newMemFS()

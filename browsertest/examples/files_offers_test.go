@@ -131,6 +131,7 @@ func TestFilesMCPInPage(t *testing.T) {
 
 // Offers that must not be, and servers in the page that do harm.
 func TestAttackFilesMCPInPage(t *testing.T) {
+	long(t)
 	t.Parallel()
 	f, p := filesIn(t, launch(t, e2e.Options{}))
 	n := &networkPage{filesPage: f}
