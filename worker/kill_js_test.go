@@ -284,29 +284,33 @@ func TestFairness(t *testing.T) {
 
 // Eight busy programs at once all make progress, however few cores there are. Progress is
 // counted from the time when each has begun. How equal it is depends on the system's scheduler:
-// on a loaded machine the programs of one process had four times as much as those of another.
+// on a loaded machine the programs of one process had four times as much as those of another. With -short there are
+// four, which is still more than the processors that they need: beside other tests, eight left a broker without an
+// answer for so long that it counted as lost.
 func TestEightAtOnce(t *testing.T) {
-	each(t, Options{Max: 8, Spare: 8, Limits: Limits{Time: time.Minute}}, func(t *testing.T, p *Pool) {
+	n := 8
+	if testing.Short() {
+		n = 4
+	}
+	each(t, Options{Max: n, Spare: n, Limits: Limits{Time: time.Minute}}, func(t *testing.T, p *Pool) {
 		m := probe(t, p)
 		// A broker may take long to start while programs are busy.
-		until.True(t, "eight brokers are ready", func() bool { return p.Stats().Ready == 8 })
-		var cmds [8]*Cmd
-		var outs [8]points
+		until.True(t, "all brokers are ready", func() bool { return p.Stats().Ready == n })
+		cmds, outs, from := make([]*Cmd, n), make([]points, n), make([]int64, n)
 		for i := range cmds {
 			cmds[i] = p.Command(testContext(t), m, "probe", "count")
 			cmds[i].Stdout = &outs[i]
 			must(t, cmds[i].Start())
 		}
-		var from [8]int64
 		// wait returns when ok reports true. Other load on the machine may delay a program for
 		// a while.
 		wait := func(what string, ok func(least, most int64) bool) {
-			var since [8]int64
+			since := make([]int64, n)
 			met := until.Met(func() bool {
 				for i := range outs {
 					since[i] = outs[i].Load() - from[i]
 				}
-				return ok(slices.Min(since[:]), slices.Max(since[:]))
+				return ok(slices.Min(since), slices.Max(since))
 			})
 			if t.Logf("%s: %v", what, since); !met {
 				t.Errorf("never: %s", what)

@@ -128,12 +128,15 @@ func TestToolRunsEveryTool(t *testing.T) {
 	must(t, json.Unmarshal(data, &list))
 	n := 0
 	for _, bin := range list.Binaries {
-		for _, tool := range bin.Tools {
+		for i, tool := range bin.Tools {
 			n++
 			c, ok := shipped[tool.Name]
 			if !ok {
 				t.Errorf("%s is shipped and not run here", tool.Name)
 				continue
+			}
+			if testing.Short() && i%4 != 0 && tool.Name != "patch" {
+				continue // the core's tests run all of them natively; make e2e runs them here
 			}
 			if tool.Name == "patch" { // the table has no way to write a difference
 				pipe(t, p, "sed s/soup/stew/ menu.csv > new.csv")
