@@ -13,6 +13,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,7 @@ import (
 
 	"github.com/bailey-go/bailey/environment/computer"
 	"github.com/bailey-go/bailey/environment/internal/daemon"
+	"github.com/bailey-go/bailey/environment/internal/listen"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -67,7 +69,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	engine := flags.String("engine", "", "quickjs.wasm of quickjs-wasi 3.6.2, for code_run")
 	state := flags.String("state", "", "where the sessions are: a folder, a database as postgres://user@host/name with its password in PGPASSWORD, or a bucket as s3://bucket/prefix with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it they are in memory")
 	earlier := flags.String("session", "", "the id of a session in -state to go on with; the default is a new one. With latest, the first request opens the one that changed last, or a new one")
-	listen := flags.String("listen", "", "unix:PATH or 127.0.0.1:PORT; the default is a socket in a new folder of its own")
+	at := flags.String("listen", "", "unix:PATH or 127.0.0.1:PORT; the default is a socket in a new folder of its own")
 	cache := flags.String("cache", "", "a folder for compiled programs; the default is one of this user, and none compiles them at each start")
 	model := flags.String("model", "", "a model that speaks Chat Completions, as name@https://host/path")
 	if err := flags.Parse(args); err != nil {
@@ -122,7 +124,8 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	l, address, err := listener(*listen, base)
+	// The socket's mode lets nobody else connect.
+	l, address, err := listen.On(cmp.Or(*at, "unix:"+filepath.Join(base, "box.sock")), 0o600)
 	if err != nil {
 		return err
 	}
@@ -198,29 +201,6 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	return nil
-}
-
-// listener listens for one user alone. The socket's mode lets nobody else connect.
-func listener(on, base string) (net.Listener, string, error) {
-	if on == "" {
-		on = "unix:" + filepath.Join(base, "box.sock")
-	}
-	if path, socket := strings.CutPrefix(on, "unix:"); socket {
-		l, err := net.Listen("unix", path)
-		if err != nil {
-			return nil, "", err
-		}
-		return l, on, os.Chmod(path, 0o600)
-	}
-	host, _, err := net.SplitHostPort(on)
-	if err != nil || !net.ParseIP(host).IsLoopback() {
-		return nil, "", fmt.Errorf("-listen is %q: it must be unix:PATH or an address of loopback with a port", on)
-	}
-	l, err := net.Listen("tcp", on)
-	if err != nil {
-		return nil, "", err
-	}
-	return l, "http://" + l.Addr().String(), nil
 }
 
 // ports returns the TCP port of a model's server, which the sandbox must let through.

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -37,6 +36,7 @@ import (
 
 	"github.com/bailey-go/bailey/environment/internal/front"
 	"github.com/bailey-go/bailey/environment/internal/jobs"
+	"github.com/bailey-go/bailey/environment/internal/listen"
 	"github.com/bailey-go/bailey/environment/internal/sessions"
 )
 
@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 	}
 	flags := flag.NewFlagSet("bailey-front", flag.ContinueOnError)
 	flags.SetOutput(log)
-	listen := flags.String("listen", "127.0.0.1:8800", "unix:PATH or 127.0.0.1:PORT")
+	at := flags.String("listen", "127.0.0.1:8800", "unix:PATH or 127.0.0.1:PORT")
 	metrics := flags.String("metrics", "", "unix:PATH or 127.0.0.1:PORT for GET /metrics, in the format of Prometheus; the default is none")
 	tenants := flags.String("tenants", "", "the file of credentials, see bailey-front credential TENANT")
 	store := flags.String("store", "", "where sessions and files are: a folder of this machine, a database as postgres://user@host/name with its password in PGPASSWORD, or a bucket as s3://bucket/prefix with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
@@ -122,7 +122,8 @@ func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 	}
 	meters := sdk.NewMeterProvider(sdk.WithReader(reader), sdk.WithCardinalityLimit(maxSeries))
 	o.Meter = meters
-	l, address, err := listener(*listen)
+	// The group of the process may use a socket, for the balancer.
+	l, address, err := listen.On(*at, 0o660)
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 		o.Log.Warn("a limit is missing here", "note", note)
 	}
 	if *metrics != "" {
-		m, _, err := listener(*metrics)
+		m, _, err := listen.On(*metrics, 0o660)
 		if err != nil {
 			return errors.Join(err, f.Drain(ctx))
 		}
@@ -198,23 +199,4 @@ func open(ctx context.Context, address string) (jobs.Store, error) {
 		return nil, err
 	}
 	return jobs.InSessions(s), nil
-}
-
-// listener listens for programs of this machine. The group of the process may use a socket, for the balancer.
-func listener(on string) (net.Listener, string, error) {
-	if path, socket := strings.CutPrefix(on, "unix:"); socket {
-		old := syscall.Umask(0o117)
-		l, err := net.Listen("unix", path)
-		syscall.Umask(old)
-		return l, on, err
-	}
-	host, _, err := net.SplitHostPort(on)
-	if err != nil || !net.ParseIP(host).IsLoopback() {
-		return nil, "", fmt.Errorf("-listen or -metrics is %q: it must be unix:PATH or an address of loopback with a port", on)
-	}
-	l, err := net.Listen("tcp", on)
-	if err != nil {
-		return nil, "", err
-	}
-	return l, "http://" + l.Addr().String(), nil
 }

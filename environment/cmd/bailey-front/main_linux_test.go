@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"net"
@@ -10,30 +9,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
+	"github.com/bailey-go/bailey/environment/internal/boxtest"
 	"github.com/bailey-go/bailey/environment/internal/confine"
 	"github.com/bailey-go/bailey/internal/until"
 )
-
-// buffer is an output that is read while it is written.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
 
 // The command serves, reads its credentials, has metrics, and ends after a drain.
 func TestFront(t *testing.T) {
@@ -55,7 +36,7 @@ func TestFront(t *testing.T) {
 	if err := os.WriteFile(policy, []byte(`{"capabilities": {"fs.read": ["."], "stream.send": true}, "rules": []}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var line, shown buffer
+	var line, shown boxtest.Log
 	if err := run(t.Context(), []string{"credential", "acme"}, &line, &shown); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +50,7 @@ func TestFront(t *testing.T) {
 	socket, metrics := filepath.Join(dir, "front.sock"), filepath.Join(dir, "metrics.sock")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	var log buffer
+	var log boxtest.Log
 	ended := make(chan error, 1)
 	go func() {
 		ended <- run(ctx, []string{"-listen", "unix:" + socket, "-metrics", "unix:" + metrics, "-tenants", tenants, "-store", filepath.Join(dir, "store"), "-dir", dir, "-warm", "1", "--",
@@ -152,12 +133,6 @@ func TestRefuses(t *testing.T) {
 		{"-tenants", tenants, "-store", dir, "-dir", dir, "--", "/none"}, {"-tenants", tenants, "-store", dir, "-dir", dir, "--", "sh"}} {
 		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil {
 			t.Errorf("%q was accepted", args)
-		}
-	}
-	for _, on := range []string{"0.0.0.0:0", "example.com:80", "127.0.0.1", "[::]:0"} {
-		if l, _, err := listener(on); err == nil {
-			l.Close()
-			t.Errorf("-listen %q was accepted", on)
 		}
 	}
 	if _, err := open(t.Context(), "memory:"); err == nil {

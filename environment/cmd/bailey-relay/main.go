@@ -20,7 +20,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -29,6 +28,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/environment/internal/btcprelay"
+	"github.com/bailey-go/bailey/environment/internal/listen"
 )
 
 func main() {
@@ -48,7 +48,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags.SetOutput(log)
 	var o btcprelay.Options
 	file := flags.String("tokens", "", "the file with the tokens' lines, as bailey-relay token prints them")
-	listen := flags.String("listen", "127.0.0.1:8765", "unix:PATH, or an address of loopback with a port")
+	at := flags.String("listen", "127.0.0.1:8765", "unix:PATH, or an address of loopback with a port")
 	flags.Func("origin", "an origin of pages that may use the relay, such as https://app.example; may be repeated", func(s string) error {
 		o.Origins = append(o.Origins, s)
 		return nil
@@ -74,14 +74,15 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if err != nil {
 		return err
 	}
-	l, err := listener(*listen)
+	// The group of the process may use a socket, for the balancer.
+	l, address, err := listen.On(*at, 0o660)
 	if err != nil {
 		return err
 	}
 	server := &http.Server{Handler: relay, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(l) }()
-	fmt.Fprintf(out, "listening on %s\n", l.Addr())
+	fmt.Fprintf(out, "listening on %s\n", address)
 	select {
 	case err := <-ended:
 		return err
@@ -92,17 +93,6 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	return server.Shutdown(ctx)
-}
-
-func listener(on string) (net.Listener, error) {
-	if path, socket := strings.CutPrefix(on, "unix:"); socket {
-		return net.Listen("unix", path)
-	}
-	host, _, err := net.SplitHostPort(on)
-	if err != nil || host != "localhost" && !net.ParseIP(host).IsLoopback() {
-		return nil, fmt.Errorf("-listen is %q: it must be unix:PATH or an address of loopback with a port; a proxy with TLS makes it public", on)
-	}
-	return net.Listen("tcp", on)
 }
 
 // token makes a token. Its line goes to out and the token itself to log, so that the line can be appended to

@@ -38,7 +38,7 @@ func TestTokenAndServe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := "http://" + strings.TrimSpace(strings.TrimPrefix(string(hello[:n]), "listening on "))
+	address := strings.TrimSpace(strings.TrimPrefix(string(hello[:n]), "listening on "))
 	req, err := http.NewRequest("GET", address+"/events?clientType=browser&sessionId=0123456789abcdef", nil)
 	if err != nil {
 		t.Fatal(err)

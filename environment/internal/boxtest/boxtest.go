@@ -2,10 +2,15 @@
 package boxtest
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -22,6 +27,36 @@ func Cached(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	return m.Run()
+}
+
+// Program builds bailey-box into a folder that every user can enter. Call it from a package below internal.
+func Program(dir string) (string, error) {
+	box := filepath.Join(dir, "bailey-box")
+	out, err := exec.Command("go", "build", "-o", box, "../../cmd/bailey-box").CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, out)
+	}
+	return box, err
+}
+
+// Log is an output that is read while it is written.
+type Log struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write adds to the log.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+// String returns all that was written.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
 }
 
 // Connect returns a session of MCP with a bailey-box that listens at a socket.

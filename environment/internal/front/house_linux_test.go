@@ -2,7 +2,6 @@ package front
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,26 +11,19 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/bailey-go/bailey/environment/internal/boxtest"
 	"github.com/bailey-go/bailey/environment/internal/confine"
 	"github.com/bailey-go/bailey/environment/internal/jobs"
 	"github.com/bailey-go/bailey/environment/internal/pgtest"
 )
 
 // program builds bailey-box once, into a folder that TestMain removes.
-var program = sync.OnceValues(func() (string, error) {
-	box := filepath.Join(programDir, "bailey-box")
-	out, err := exec.Command("go", "build", "-o", box, "../../cmd/bailey-box").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, out)
-	}
-	return box, err
-})
+var program = sync.OnceValues(func() (string, error) { return boxtest.Program(programDir) })
 
 var programDir string
 
@@ -170,26 +162,8 @@ type house struct {
 	*place
 	f    *Front
 	url  string
-	log  *buffer
+	log  *boxtest.Log
 	stop func()
-}
-
-// buffer is a log.
-type buffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // open opens a front end with real boxes.
@@ -207,7 +181,7 @@ func (p *place) open(t testing.TB, change func(*Options)) *house {
 	if err = errors.Join(err, os.WriteFile(file, []byte(p.rules), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	h := &house{place: p, log: &buffer{}}
+	h := &house{place: p, log: &boxtest.Log{}}
 	o := Options{Tenants: p.list, Log: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Rate: 1000, Burst: 1000,
 		Jobs: jobs.Options{Box: []string{box, "-policy", file, "-cache", "none", "-model", "test@" + p.model.url + "/v1"}, Dir: dir, Store: p.store, Warm: 1, Env: []string{"BAILEY_KEY=key-of-the-model"}}}
 	if change != nil {

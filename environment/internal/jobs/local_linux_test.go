@@ -29,14 +29,7 @@ import (
 const pol = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "shell.run": ["bash", "perl"], "stream.send": true}, "rules": [{"permission": "*", "action": "allow"}]}`
 
 // program builds bailey-box once, into a folder that TestMain removes.
-var program = sync.OnceValues(func() (string, error) {
-	box := filepath.Join(programDir, "bailey-box")
-	out, err := exec.Command("go", "build", "-o", box, "../../cmd/bailey-box").CombinedOutput()
-	if err != nil {
-		err = fmt.Errorf("%w\n%s", err, out)
-	}
-	return box, err
-})
+var program = sync.OnceValues(func() (string, error) { return boxtest.Program(programDir) })
 
 var programDir string
 
