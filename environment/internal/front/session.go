@@ -253,19 +253,19 @@ func (f *Front) create(ctx context.Context, s *session) error {
 		}
 	}
 	began := time.Now()
-	f.mu.Lock()
-	full := f.taken >= f.o.MaxJobs
-	if !full {
-		f.taken++
-	}
-	f.mu.Unlock()
-	if full {
+	for {
+		f.mu.Lock()
+		full := f.taken >= f.o.MaxJobs
+		if !full {
+			f.taken++
+		}
+		f.mu.Unlock()
+		if !full {
+			break
+		}
 		if !f.evict(ctx, "", s) {
 			return refusal{http.StatusServiceUnavailable, "jobs", fmt.Sprintf("%d jobs run here, as many as may be: send the request again, or to another front end", f.o.MaxJobs), 10}
 		}
-		f.mu.Lock()
-		f.taken++
-		f.mu.Unlock()
 	}
 	j, err := f.provider.Create(ctx, s.name)
 	if errors.Is(err, jobs.ErrTenant) && f.evict(ctx, s.tenant, s) {
