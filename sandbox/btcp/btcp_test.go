@@ -186,6 +186,24 @@ func TestServeTranscript(t *testing.T) {
 	}
 }
 
+// A relay that opens the stream and says nothing more does not hold the agent.
+func TestJoinWithoutAGreeting(t *testing.T) {
+	s := &scripted{opened: make(chan *io.PipeWriter, 9), posted: make(chan message, 99)}
+	o := options(s)
+	o.Time = time.Millisecond
+	tr, err := Join(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = tr.Do(t.Context(), fetch.Request{Method: "POST", URL: o.URL, Body: []byte(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}`)})
+	if !errors.Is(err, protocol.ErrTimeout) {
+		t.Errorf("%v", err)
+	}
+	if len(s.posted) > 0 {
+		t.Error("it sent a message")
+	}
+}
+
 // 16 requests run at once, and the next is refused.
 func TestServeAtOnce(t *testing.T) {
 	s := &scripted{opened: make(chan *io.PipeWriter, 9), posted: make(chan message, 99)}

@@ -143,6 +143,8 @@ func (a *agent) join(ctx context.Context) (*connection, error) {
 		waiting: map[string]chan message{}, changes: make(chan struct{}, 1),
 	}
 	// The stream outlives the request, but not a request that was given up while it opens.
+	ctx, done := context.WithTimeout(ctx, a.o.Time)
+	defer done()
 	stop := context.AfterFunc(ctx, cancel)
 	body, err := c.link.open(life)
 	if err != nil {
@@ -166,6 +168,9 @@ func (a *agent) join(ctx context.Context) (*connection, error) {
 	select {
 	case <-begun:
 	case <-c.done:
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			return nil, protocol.Errorf(protocol.ErrTimeout, "btcp", a.o.URL, "the relay did not greet within %v", a.o.Time)
+		}
 		return nil, errors.Join(c.ended, ctx.Err())
 	}
 	answer, err := c.ask(ctx, a.o.Session, "session/join", object(map[string]any{"sessionId": a.o.Session}))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	wire "github.com/bailey-go/bailey/internal/wire/btcp"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
@@ -62,7 +63,7 @@ func (o Options) withDefaults() (Options, error) {
 		return bad("URL", "use https; http is for this machine only")
 	}
 	o.URL = strings.TrimSuffix(o.URL, "/")
-	if !validSession(o.Session) {
+	if !wire.ValidSession(o.Session) {
 		return bad("Session", "want 16 to 128 letters, digits, dots, underscores and hyphens, made at random")
 	}
 	if strings.ContainsFunc(o.Token, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -87,12 +88,6 @@ func (o Options) withDefaults() (Options, error) {
 		o.pause = backoff
 	}
 	return o, nil
-}
-
-func validSession(s string) bool {
-	return len(s) >= 16 && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-')
-	})
 }
 
 // backoff waits 1, 2, 4, 8, 16 and then always 30 s.

@@ -9,6 +9,9 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/bailey-go/bailey/internal/wire/btcp"
+	"github.com/bailey-go/bailey/protocol"
 )
 
 // rpc is a message of JSON-RPC. Members that it does not have are not forwarded.
@@ -136,14 +139,14 @@ func (r *Relay) connect(who Token, c *client, id string) (int, string) {
 	switch {
 	case r.closed:
 		return http.StatusServiceUnavailable, "the relay is ending"
-	case len(t.clients) >= MaxClients:
-		return http.StatusTooManyRequests, fmt.Sprintf("%d clients are connected, the most that there may be", MaxClients)
+	case len(t.clients) >= r.o.clients:
+		return http.StatusTooManyRequests, fmt.Sprintf("%d clients are connected, the most that there may be", r.o.clients)
 	}
 	s := t.sessions[id]
 	if c.kind == Page {
 		if s == nil {
-			if len(t.sessions) >= MaxSessions {
-				return http.StatusTooManyRequests, fmt.Sprintf("there are %d sessions, the most that there may be", MaxSessions)
+			if len(t.sessions) >= r.o.sessions {
+				return http.StatusTooManyRequests, fmt.Sprintf("there are %d sessions, the most that there may be", r.o.sessions)
 			}
 			s = &session{id: id, agents: map[*client]bool{}, tools: json.RawMessage("[]"), pending: map[string]*pending{}}
 			t.sessions[id] = s
@@ -153,7 +156,7 @@ func (r *Relay) connect(who Token, c *client, id string) (int, string) {
 			s.gone = nil
 		}
 		if old := s.page; old != nil {
-			old.fail(marshal(disconnects), noSession, "another page has connected to this session")
+			old.fail(marshal(disconnects), btcp.ServerNumber(protocol.ErrSession), "another page has connected to this session")
 			old.end()
 		}
 		s.page = c

@@ -23,6 +23,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/wire/btcp"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -37,13 +38,8 @@ const (
 	MaxTools    = 256     // of a page
 )
 
-// The numbers of errors of BTCP's relay.
 const (
-	timedOut    = -32001
-	noSession   = -32002
-	overloaded  = -32603
-	noSuch      = -32601
-	badRequest  = -32602
+	noMethod    = -32601       // of JSON-RPC
 	disconnects = "disconnect" // the id of the message to a page that lost its session to another
 )
 
@@ -114,7 +110,8 @@ type Options struct {
 	// Log receives events without contents. nil discards them.
 	Log *slog.Logger
 
-	off bool // the checks of tokens, roles and senders are off, for attack tests
+	off               bool // the checks of tokens, roles and senders are off, for attack tests
+	sessions, clients int  // MaxSessions and MaxClients, or less in a test
 }
 
 // Relay is an http.Handler.
@@ -163,6 +160,7 @@ func New(o Options) (*Relay, error) {
 		return nil, errors.New("btcprelay: a duration of Options is negative")
 	}
 	o.Time, o.Grace, o.Keep = cmp.Or(o.Time, time.Minute), cmp.Or(o.Grace, time.Minute), cmp.Or(o.Keep, 15*time.Second)
+	o.sessions, o.clients = cmp.Or(o.sessions, MaxSessions), cmp.Or(o.clients, MaxClients)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -228,7 +226,7 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	id := req.URL.Query().Get("sessionId")
-	if !validSession(id) {
+	if !btcp.ValidSession(id) {
 		refuse(w, http.StatusBadRequest, "sessionId: want 16 to 128 letters, digits, dots, underscores and hyphens, made at random")
 		return
 	}
@@ -240,12 +238,6 @@ func (r *Relay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	default:
 		refuse(w, http.StatusNotFound, "the relay has GET /events, POST /message and GET /health")
 	}
-}
-
-func validSession(s string) bool {
-	return len(s) >= 16 && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-')
-	})
 }
 
 func refuse(w http.ResponseWriter, status int, text string) {
@@ -350,15 +342,15 @@ func (r *Relay) route(who Token, id, from string, m rpc) (int, string) {
 	case m.Method == "ping":
 		sender.send(rpc{ID: m.ID, Result: marshal(map[string]any{"pong": true, "timestamp": time.Now().UnixMilli()})})
 	case sender.kind != Agent:
-		sender.fail(m.ID, noSuch, "only an agent may send this")
+		sender.fail(m.ID, noMethod, "only an agent may send this")
 	case m.Method == "session/join":
 		r.join(t, sender, m)
 	case s == nil || !s.agents[sender] && !r.o.off:
-		sender.fail(m.ID, noSession, "join the session first, with session/join")
+		sender.fail(m.ID, btcp.ServerNumber(protocol.ErrSession), "join the session first, with session/join")
 	case m.Method == "tools/list", m.Method == "tools/call":
 		s.ask(r, sender, m)
 	default:
-		sender.fail(m.ID, noSuch, "the relay does not know this method")
+		sender.fail(m.ID, noMethod, "the relay does not know this method")
 	}
 	return 0, ""
 }
@@ -372,9 +364,9 @@ func (r *Relay) join(t *tenant, c *client, m rpc) {
 	s := t.sessions[p.SessionID]
 	switch {
 	case s == nil:
-		c.fail(m.ID, noSession, "there is no such session")
+		c.fail(m.ID, btcp.ServerNumber(protocol.ErrSession), "there is no such session")
 	case len(s.agents) >= MaxAgents && !s.agents[c]:
-		c.fail(m.ID, overloaded, fmt.Sprintf("the session has %d agents, the most that it may have", MaxAgents))
+		c.fail(m.ID, btcp.ServerNumber(protocol.ErrResourceLimit), fmt.Sprintf("the session has %d agents, the most that it may have", MaxAgents))
 	default:
 		s.agents[c] = true
 		c.send(rpc{ID: m.ID, Result: marshal(map[string]any{"success": true, "sessionId": s.id, "tools": s.tools})})
@@ -410,10 +402,10 @@ func (s *session) ask(r *Relay, c *client, m rpc) {
 		c.send(rpc{ID: m.ID, Result: marshal(map[string]any{"tools": s.tools})})
 		return
 	case s.page == nil:
-		c.fail(m.ID, noSession, "the page of the session is not connected")
+		c.fail(m.ID, btcp.ServerNumber(protocol.ErrSession), "the page of the session is not connected")
 		return
 	case len(s.pending) >= MaxPending:
-		c.fail(m.ID, overloaded, fmt.Sprintf("%d requests wait for the page; try again later", MaxPending))
+		c.fail(m.ID, btcp.ServerNumber(protocol.ErrResourceLimit), fmt.Sprintf("%d requests wait for the page; try again later", MaxPending))
 		return
 	}
 	// Only the page learns this id, so nobody else can answer.
@@ -426,7 +418,7 @@ func (s *session) ask(r *Relay, c *client, m rpc) {
 				p.agent.send(rpc{ID: p.id, Result: marshal(map[string]any{"tools": s.tools})})
 				return
 			}
-			p.agent.fail(p.id, timedOut, fmt.Sprintf("the page did not answer within %v", r.o.Time))
+			p.agent.fail(p.id, btcp.ServerNumber(protocol.ErrTimeout), fmt.Sprintf("the page did not answer within %v", r.o.Time))
 		})
 	})}
 	s.page.send(rpc{ID: marshal(id), Method: m.Method, Params: m.Params})
@@ -451,7 +443,7 @@ func (s *session) give(id string, do func(*pending)) {
 // end removes a session.
 func (s *session) end(t *tenant, why string) {
 	for id := range s.pending {
-		s.give(id, func(p *pending) { p.agent.fail(p.id, noSession, why) })
+		s.give(id, func(p *pending) { p.agent.fail(p.id, btcp.ServerNumber(protocol.ErrSession), why) })
 	}
 	if s.gone != nil {
 		s.gone.Stop()

@@ -14,10 +14,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/environment/internal/boxtest"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/internal/until"
@@ -47,14 +47,14 @@ func tokens() []Token {
 // relay is a relay on loopback.
 type relay struct {
 	*httptest.Server
-	log *bytes.Buffer
+	log *boxtest.Log
 }
 
 func start(t *testing.T, o Options) *relay {
 	t.Helper()
-	r := &relay{log: &bytes.Buffer{}}
+	r := &relay{log: &boxtest.Log{}}
 	o.Tokens, o.Origins = tokens(), []string{origin}
-	o.Log = slog.New(slog.NewTextHandler(&locked{w: r.log}, nil))
+	o.Log = slog.New(slog.NewTextHandler(r.log, nil))
 	handler, err := New(o)
 	if err != nil {
 		t.Fatal(err)
@@ -63,17 +63,6 @@ func start(t *testing.T, o Options) *relay {
 	t.Cleanup(r.Server.Close)
 	t.Cleanup(handler.Close)
 	return r
-}
-
-type locked struct {
-	mu sync.Mutex
-	w  io.Writer
-}
-
-func (l *locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.w.Write(p)
 }
 
 // page is a box whose tools are served.
@@ -539,6 +528,36 @@ func TestAttackLimitsOfTheRelay(t *testing.T) {
 		}
 	}
 	above("requests that wait", a.ask(t, own, "tools/call", map[string]any{"name": "x"}).Error == nil)
+}
+
+// A tenant has so many sessions and clients. An agent has no session of its own, and a place that is free is given again.
+func TestAttackNumbersOfATenant(t *testing.T) {
+	suite := attack.Start(t, "relay")
+	suite.NoSwitch("a limit has none; at the limit each is accepted")
+	r := start(t, Options{sessions: 3, clients: 5, Grace: time.Millisecond})
+	var pages []*raw
+	for range 3 {
+		c := dial(t, r, pageToken, rand.Text(), "browser")
+		if c.res.StatusCode != 200 {
+			t.Fatal(c.res.Status)
+		}
+		pages = append(pages, c)
+	}
+	suite.Try("a fourth session", dial(t, r, pageToken, rand.Text(), "browser").res.StatusCode != 429)
+	for range 2 {
+		if c := dial(t, r, agentToken, rand.Text(), "agent"); c.res.StatusCode != 200 {
+			t.Fatal(c.res.Status)
+		}
+	}
+	suite.Try("a sixth client", dial(t, r, agentToken, rand.Text(), "agent").res.StatusCode != 429)
+	if c := dial(t, r, otherToken, rand.Text(), "browser"); c.res.StatusCode != 200 {
+		t.Errorf("another tenant has no place: %s", c.res.Status)
+	}
+	pages[0].close()
+	until.True(t, "a place is free", func() bool {
+		c := dial(t, r, pageToken, rand.Text(), "browser")
+		return c.res.StatusCode == 200
+	})
 }
 
 // A client that does not read is ended, and the memory of the relay stays bounded.

@@ -173,6 +173,14 @@ func Encode(m Message, limits protocol.JSONLimits) (string, error) {
 	return protocol.EncodeJSON(out, limits)
 }
 
+// ValidSession reports whether a text may name a session of a relay: 16 to 128 ASCII letters, digits, dots,
+// underscores and hyphens. BTCP has no rule. Whoever knows the name can join, so a short one is none.
+func ValidSession(s string) bool {
+	return len(s) >= 16 && len(s) <= 128 && !strings.ContainsFunc(s, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-')
+	})
+}
+
 // ValidName returns nil if name may be the name of a tool in BTCP, else an error. A name has 1
 // to 64 bytes: an ASCII letter, then ASCII letters, digits and underscores.
 func ValidName(name string) error {
