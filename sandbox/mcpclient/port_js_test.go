@@ -1,10 +1,12 @@
 package mcpclient
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/jsx"
+	"github.com/bailey-go/bailey/internal/until"
 )
 
 // A server in the page that sends without end, while nobody waits for a message, ends its port.
@@ -38,7 +40,9 @@ func TestAttackFloodOfAPort(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if text, err := told.Recv(t.Context()); err != nil || text != "" || !port.gone {
+	ctx, cancel := context.WithTimeout(t.Context(), until.Patience)
+	defer cancel()
+	if text, err := told.Recv(ctx); err != nil || text != "" || !port.gone {
 		t.Errorf("it is told %q, and the port is open: %v (%v)", text, !port.gone, err)
 	}
 }
