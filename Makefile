@@ -152,8 +152,8 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 	@echo "govulncheck:"; internal/tools/vulncheck.sh $(BIN)/govulncheck ./...
 
 .PHONY: bench
-bench: node_modules $(RUNNER) testwasm ## compare with peers and the bare browser; writes bench/results.json (BENCH=prefix)
-	cd browsertest && BENCH=$(BENCH) $(GO) run ./bench
+bench: node_modules $(RUNNER) testwasm ## compare with peers and the bare browser; writes bench/results.json (BENCH=prefix; BASE=commit compares with it by turns)
+	cd browsertest && BENCH=$(BENCH) BASE=$(BASE) $(GO) run ./bench
 
 .PHONY: attack
 attack: $(RUNNER) testwasm wasitools node_modules ## every attack, with and without the defence, in one table, which Chromium writes into SECURITY.md (SUITE=01,realm ENGINE=firefox)

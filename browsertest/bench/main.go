@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -18,10 +19,21 @@ func main() {
 	prefix := flag.String("run", os.Getenv("BENCH"), "run what has this prefix, or begins this prefix, only")
 	quick := flag.Bool("quick", os.Getenv("BENCH_QUICK") == "1", "few rounds: to try a suite, not to publish")
 	out := flag.String("o", "", "results file (default bench/results.json in the repository)")
+	base := flag.String("base", os.Getenv("BASE"), "run by turns with this commit and compare, and write no results")
+	rounds := flag.Int("rounds", 3, "with -base, how often each side runs")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *prefix, *out, *quick); err != nil {
+	if err := func() error {
+		if *base == "" {
+			return run(ctx, *prefix, *out, *quick)
+		}
+		root, err := repository(ctx)
+		if err != nil {
+			return err
+		}
+		return against(ctx, root, *base, *prefix, max(1, *rounds), os.Stdout)
+	}(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -71,6 +83,11 @@ func run(ctx context.Context, prefix, out string, quick bool) error {
 	}
 	// A suite that failed, or that ran beside other work, takes nothing from the others.
 	rows, loaded := machine.sound(ran)
+	// One run beside a run of another day shows where to look. By turns (-base) it is proof.
+	if changes := slices.DeleteFunc(compare(kept, rows), func(c change) bool { return !c.worse() }); len(changes) > 0 {
+		fmt.Fprintln(os.Stderr, "bench: worse than the results that were kept (BASE=commit compares by turns):")
+		report(os.Stderr, changes)
+	}
 	if len(rows) > 0 {
 		loaded = errors.Join(loaded, writeRows(out, merge(kept, rows)))
 	}
