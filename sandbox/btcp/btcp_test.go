@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
@@ -280,5 +281,64 @@ func TestExecute(t *testing.T) {
 	}
 	if got := Execute(t.Context(), `{"id":"1","type":"execute","toolCode":"x","args":null,"capabilities":["network:fetch:https://api.example"]}`, []string{"network:fetch:https://api.example"}, run); !strings.Contains(got, `"type":"result"`) {
 		t.Error(got)
+	}
+}
+
+// A relay that sends comments, and then nothing, is connected to anew after maxSilence. One that never sent any is waited for.
+func TestSilentRelay(t *testing.T) {
+	for name, tt := range map[string]struct {
+		sends string
+		lost  bool
+	}{
+		"a comment": {": alive\n\n", true}, "a comment behind an event": {"data: {}\n\n:\n\n", true},
+		"no comment": {"data: {}\n\n", false}, "a colon in a line": {"data: a:b\n\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &scripted{opened: make(chan *io.PipeWriter, 1), posted: make(chan message, 10)}
+				o, err := options(s).withDefaults()
+				if err != nil {
+					t.Fatal(err)
+				}
+				l := &link{o: o, session: session, kind: "browser"}
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				body, err := l.open(ctx)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ended := make(chan error, 1)
+				go func() {
+					ended <- l.read(body, func(message) error { return nil })
+					_ = body.Close()
+				}()
+				relay := <-s.opened
+				for range 3 { // each within the time
+					if _, err := io.WriteString(relay, tt.sends); err != nil {
+						t.Fatal(err)
+					}
+					time.Sleep(maxSilence - time.Second)
+				}
+				select {
+				case err := <-ended:
+					t.Fatalf("it ended within the time: %v", err)
+				default:
+				}
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				select {
+				case err := <-ended:
+					if !tt.lost || protocol.CodeOf(err) != protocol.ErrSession || !strings.Contains(err.Error(), "silent for 2m0s") {
+						t.Errorf("it ended: %v", err)
+					}
+				default:
+					if tt.lost {
+						t.Error("nothing has ended it")
+					}
+					cancel()
+					<-ended
+				}
+			})
+		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -44,15 +45,57 @@ func (e errFinal) Unwrap() error { return e.err }
 // open opens the stream of events.
 func (l *link) open(ctx context.Context) (io.ReadCloser, error) {
 	q := url.Values{"sessionId": {l.session}, "clientType": {l.kind}, "version": {"1.0"}}
+	ctx, cancel := context.WithCancelCause(ctx)
 	res, err := l.do(ctx, fetch.Request{URL: l.o.URL + "/events?" + q.Encode(), Header: map[string]string{"accept": "text/event-stream"}})
 	if err != nil {
+		cancel(nil)
 		return nil, err
 	}
+	stream := &stream{ReadCloser: res.Body, ctx: ctx, end: cancel, silent: l.errorf("the relay was silent for %v", maxSilence), fresh: true}
 	if kind, _, _ := strings.Cut(res.Header["content-type"], ";"); !strings.EqualFold(strings.TrimSpace(kind), "text/event-stream") {
-		_ = res.Body.Close()
+		_ = stream.Close()
 		return nil, errFinal{l.errorf("/events answered with %.80q: this is no relay of BTCP", kind)}
 	}
-	return res.Body, nil
+	return stream, nil
+}
+
+// maxSilence is the longest time without a byte from a relay that sends comments as signs of life. Relays send one every 15 to 30 s.
+const maxSilence = 2 * time.Minute
+
+// stream is a relay's stream of events. After its first comment it has to go on: a computer that slept or has changed its network is
+// not always told that a connection is lost. A relay without comments may be silent for any time.
+type stream struct {
+	io.ReadCloser
+	ctx    context.Context // of the request, which end ends
+	end    context.CancelCauseFunc
+	silent error
+	fresh  bool        // the next byte begins a line
+	timer  *time.Timer // nil before the first comment
+}
+
+func (s *stream) Read(b []byte) (int, error) {
+	n, err := s.ReadCloser.Read(b)
+	for _, c := range b[:n] {
+		if s.timer == nil && s.fresh && c == ':' {
+			s.timer = time.AfterFunc(maxSilence, func() { s.end(s.silent) })
+		}
+		s.fresh = c == '\n' || c == '\r'
+	}
+	if s.timer != nil && n > 0 {
+		s.timer.Reset(maxSilence)
+	}
+	if err != nil && context.Cause(s.ctx) == s.silent {
+		err = s.silent
+	}
+	return n, err
+}
+
+func (s *stream) Close() error {
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	s.end(nil)
+	return s.ReadCloser.Close()
 }
 
 // read calls do for each message of a stream until it ends. A message that is no JSON-RPC is dropped.

@@ -24,7 +24,8 @@ const maxCalls = 16
 // end. Each call passes the box: schema, policy, watchdog, the user's consent and trace. An agent is trusted
 // as little as a model.
 //
-// A lost connection is made again after 1 to 30 s, and calls that run meanwhile are answered then. Serve
+// A lost connection is made again after 1 to 30 s, and calls that run meanwhile are answered then. A relay that
+// sends comments as signs of life, and then nothing for 2 minutes, counts as lost. Serve
 // ends if the relay refuses the token or the session, or if another page takes the session over. That is
 // [protocol.ErrSession]. Calls that still run are cancelled and waited for. Up to 16 calls run at once, and
 // further ones are refused. An unknown tool in Options.Tools, or a tool of another server, is
