@@ -23,6 +23,7 @@ type filesPage struct {
 func startFiles(t *testing.T, engine browser.Engine) *filesPage {
 	t.Helper()
 	o := open(t, engine, site+beside, e2e.Options{})
+	must(t, o.WaitFor(testContext(t), `location.href === `+js(site+beside)+` && document.readyState === "complete"`)) // WebKitGTK's driver does not wait
 	f := &filesPage{anyPage: anyPage{o.page, t}, in: o}
 	f.begin("files-models/")
 	return f
