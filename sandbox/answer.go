@@ -522,6 +522,7 @@ func cloneParts(ps []PartRecord) []PartRecord {
 // ended is a call that has ended, or a question about one that begins or has ended.
 type ended struct {
 	at    int    // index into calls
+	early any    // an output that is stored before the call ends
 	ask   string // the id of the question
 	reply *bool  // whether the user agreed, nil when the question begins
 	late  bool   // the question came while the call was at work
@@ -560,6 +561,7 @@ func (a *answer) carryOut(ctx context.Context) error {
 				tell(ended{at: i, ask: ask, late: late})
 				return func(agreed bool) { tell(ended{at: i, ask: ask, late: late, reply: &agreed}) }
 			},
+			early: func(output map[string]any) { tell(ended{at: i, early: output}) },
 			done: func(res ToolResult, c *Call) {
 				far, sent, kept := c.forModel(ctx, res, false, a.run.model.Local())
 				e := ended{at: i, res: res, model: far, far: far, kept: kept, who: c.trace.decisions()}
@@ -581,16 +583,16 @@ func (a *answer) carryOut(ctx context.Context) error {
 	}
 	var tick <-chan time.Time
 	at := &atWork{calls: map[int]*Call{}, told: map[int]string{}}
+	for i := range todo {
+		todo[i].begun = func(c *Call) { at.begin(places[i], c) }
+	}
 	if every := a.run.o.Progress; every > 0 {
-		for i := range todo {
-			todo[i].begun = func(c *Call) { at.begin(places[i], c) }
-		}
 		t := time.NewTicker(every)
 		defer t.Stop()
 		tick = t.C
 	}
 	if a.run.gone {
-		return a.abandon(ctx, errGone)
+		return a.abandon(ctx, at, errGone)
 	}
 	go a.run.box.CallAll(ctx, todo...)
 	var stopped error
@@ -599,6 +601,12 @@ func (a *answer) carryOut(ctx context.Context) error {
 		case e := <-news:
 			if e.ask != "" {
 				a.question(e)
+				continue
+			}
+			if e.early != nil {
+				if err := a.begun(ctx, e); err != nil {
+					return err
+				}
 				continue
 			}
 			left--
@@ -615,10 +623,27 @@ func (a *answer) carryOut(ctx context.Context) error {
 			stopped = errGone
 		}
 		if stopped != nil {
-			return a.abandon(ctx, stopped)
+			return a.abandon(ctx, at, stopped)
 		}
 	}
 	return nil
+}
+
+// begun stores an output of a call that goes on, such as the session of a subagent. Without it, a page that is
+// closed would forget what belongs to the call.
+func (a *answer) begun(ctx context.Context, e ended) error {
+	p := &a.parts[a.calls[e.at]]
+	p.Data = with(p.Data, "output", e.early)
+	return a.run.s.put(context.WithoutCancel(ctx), []MessageRecord{a.msg}, []PartRecord{*p})
+}
+
+// with returns a copy of a part's data with one more member.
+func with(data any, key string, value any) map[string]any {
+	out := map[string]any{}
+	old, _ := data.(map[string]any)
+	maps.Copy(out, old)
+	out[key] = value
+	return out
 }
 
 // atWork has the calls that run, by their places, and the outputs that were last shown of them.
@@ -638,6 +663,16 @@ func (w *atWork) end(at int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	delete(w.calls, at)
+}
+
+// call returns the running call at a place, or nil.
+func (w *atWork) call(at int) *Call {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.calls[at]
 }
 
 // all returns the running calls in order.
@@ -815,21 +850,32 @@ func (a *answer) keep(ctx context.Context, why error) {
 	a.msg.Metadata.Partial = true
 	ctx = context.WithoutCancel(ctx)
 	if err := a.save(ctx); err == nil && len(a.calls) > 0 {
-		_ = a.abandon(ctx, why)
+		_ = a.abandon(ctx, nil, why)
 	}
 }
 
-// abandon stores and emits an error for each call that has no result yet.
-func (a *answer) abandon(ctx context.Context, why error) error {
+// abandon stores and emits an error for each call that has no result yet, with the output of those in work.
+func (a *answer) abandon(ctx context.Context, work *atWork, why error) error {
 	var ps []PartRecord
-	for _, at := range a.calls {
+	for i, at := range a.calls {
 		p := &a.parts[at]
 		if p.ToolState.Final() {
 			continue
 		}
-		data, _ := p.Data.(map[string]any)
-		p.ToolState = ToolOutputError
-		p.Data = map[string]any{"tool": data["tool"], "input": data["input"], "error": "stopped", "model": "error ABORTED: the run was stopped before this call ended"}
+		data := with(p.Data, "error", "stopped")
+		data["code"], data["model"] = string(protocol.ErrAborted), "error ABORTED: the run was stopped before this call ended"
+		if c := work.call(i); c != nil {
+			if res := c.stopped(); res.Data != nil {
+				far, _, _ := c.forModel(ctx, res, false, a.run.model.Local())
+				data["output"], data["model"] = plainOutput(ctx, res.Data), far
+				if a.run.model.Local() {
+					if data["model"], _, _ = c.forModel(ctx, res, true, true); data["model"] != far {
+						data["far"] = far
+					}
+				}
+			}
+		}
+		p.ToolState, p.Data = ToolOutputError, data
 		ps = append(ps, *p)
 	}
 	if err := a.run.s.put(context.WithoutCancel(ctx), []MessageRecord{a.msg}, ps); err != nil {

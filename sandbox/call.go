@@ -45,12 +45,13 @@ type Call struct {
 	needs  []policy.Need
 	trace  *tracer
 	asking func(late bool) (answered func(agreed bool))
-	model  string           // the model's id of the call, or of the call that made it
-	to     string           // the receiver of the result if it is not the session's model, or empty
-	asked  string           // the key of the third-party command that the call's own question was about
-	app    string           // the tool whose page made the call, or empty
-	parent *Call            // the call whose tool made this one, or nil
-	change *fsaccess.Change // the step of the folder's history for undo and diff, or nil
+	early  func(output map[string]any) // stores an output before the call ends, or nil
+	model  string                      // the model's id of the call, or of the call that made it
+	to     string                      // the receiver of the result if it is not the session's model, or empty
+	asked  string                      // the key of the third-party command that the call's own question was about
+	app    string                      // the tool whose page made the call, or empty
+	parent *Call                       // the call whose tool made this one, or nil
+	change *fsaccess.Change            // the step of the folder's history for undo and diff, or nil
 
 	mu      sync.Mutex
 	touched []string    // paths whose content the result may contain
@@ -81,6 +82,15 @@ func (c *Call) soFar() any {
 	partial := c.partial
 	c.mu.Unlock()
 	return guardedOutput(partial)
+}
+
+// stopped returns the result of a call whose run was stopped while it was at work, with its output until then.
+func (c *Call) stopped() ToolResult {
+	res := failed(protocol.Errorf(protocol.ErrAborted, "call", c.tool.ID, "the run was stopped before this call ended"), 0)
+	if res.Data = c.soFar(); res.Data != nil {
+		c.cut(&res)
+	}
+	return res
 }
 
 // preliminary returns the output of a call that runs, for the user.
@@ -236,6 +246,7 @@ type ToolCall struct {
 	to     string                                       // the receiver of the result if it is not the session's model
 	app    appCall                                      // if the page of a tool makes the call
 	begun  func(c *Call)                                // called before the tool runs
+	early  func(output map[string]any)                  // called with an output that is stored before the call ends
 	done   func(res ToolResult, c *Call)                // called when the call has ended
 	asking func(late bool) (answered func(agreed bool)) // called before the user is asked
 }
@@ -363,7 +374,7 @@ func (b *Box) call(ctx context.Context, tc ToolCall, slots chan struct{}) (res T
 	waits := sync.OnceFunc(b.gate.Done) // this call asks no more questions, or has ended
 	defer waits()
 	c, err := b.prepare(ctx, tc.Tool, tc.Args, tc.app)
-	made, c.asking, c.model, c.to = c, tc.asking, tc.ID, tc.to
+	made, c.asking, c.early, c.model, c.to = c, tc.asking, tc.early, tc.ID, tc.to
 	parent, ok := ctx.Value(callKey{}).(*Call)
 	c.parent = parent
 	if ok && c.to == "" {

@@ -593,12 +593,8 @@ func (s *Session) repair(ctx context.Context) error {
 				continue
 			}
 			p.ToolState = ToolOutputError
-			data, _ := p.Data.(map[string]any)
-			next := map[string]any{}
-			for k, v := range data {
-				next[k] = v
-			}
-			next["error"] = "the program ended before the call did; what it had done is done"
+			next := with(p.Data, "error", "the program ended before the call did; what it had done is done")
+			next["code"] = string(protocol.ErrAborted)
 			next["model"] = "error ABORTED: the program ended before this call did; look at what it had done before you repeat it"
 			p.Data = next
 			ps = append(ps, p)

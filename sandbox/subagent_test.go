@@ -66,8 +66,8 @@ func TestSubagentsEndAtTheirDepth(t *testing.T) {
 	}
 }
 
-// Each budget of a run holds for all its descendants together, at each depth, and OnSend sees each
-// request.
+// Each budget of a run holds for all its descendants together, at each depth and in a plan, and OnSend sees
+// each request.
 func TestBudgetsHoldForDescendants(t *testing.T) {
 	usage := sandbox.Usage{Input: 600, Output: 400}
 	for name, c := range map[string]struct {
@@ -81,11 +81,15 @@ func TestBudgetsHoldForDescendants(t *testing.T) {
 		"agents": {sandbox.RunOptions{Agents: 2}, 20, 2},
 		"none":   {sandbox.RunOptions{}, 20, 5},
 	} {
-		for depth := 1; depth <= 5; depth++ {
-			t.Run(fmt.Sprintf("%s/%d", name, depth), func(t *testing.T) {
+		for run := range 10 {
+			depth, plan := 1+run/2, run%2 == 1
+			t.Run(fmt.Sprintf("%s/%d/%t", name, depth, plan), func(t *testing.T) {
 				p := parse(t, open)
 				p.Grants = append(p.Grants, protocol.Grant{Capability: protocol.Stream})
 				h := build(t, p, nil, map[string]string{"a": "x"})
+				if plan {
+					h.planned(t)
+				}
 				var mu sync.Mutex
 				requests, sent := 0, 0
 				agents := map[string]bool{}

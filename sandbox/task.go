@@ -39,7 +39,7 @@ func agents(b *Box) []Agent {
 func taskTool() Tool {
 	return Tool{
 		Tool: protocol.Tool{ID: "task", Time: protocol.Permissive.Limits().Time,
-			Description: "Has a subagent do a part of the work. It sees the prompt alone, and may do no more than you may. Returns its answer and the id of its session, in the background the id alone.",
+			Description: "Has a subagent do a part of the work. It sees the prompt alone, and may do no more than you may. Returns its answer and the id of its session, in the background without the answer.",
 			Parameters:  `{"type":"object","properties":{"subagent_type":{"type":"string","minLength":1},"prompt":{"type":"string","minLength":1},"background":{"type":"boolean"},"metadata":{"type":"object"}},"required":["subagent_type","prompt"],"additionalProperties":false}`},
 		Preview: func(_ context.Context, c *Call) (string, string) { return "", c.text("prompt") },
 		also: func(_ context.Context, c *Call, r *gate.Request) {
@@ -102,7 +102,7 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 			defer end()
 			runInBackground(own, c.box, cancel, s, model, agent)
 		}()
-		return map[string]any{"session_id": s.ID()}, nil
+		return map[string]any{"agent": agent.Name, "session_id": s.ID()}, nil
 	}
 	cancel(nil)
 	defer end()
@@ -118,6 +118,9 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 			}
 			return out
 		}
+	}
+	if c.early != nil {
+		c.early(map[string]any{"agent": agent.Name, "session_id": s.ID()})
 	}
 	c.Partial(shown(false))
 	c.mu.Lock()

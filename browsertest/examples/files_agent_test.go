@@ -104,6 +104,71 @@ func TestFilesSubagent(t *testing.T) {
 	noErrors(t, p)
 }
 
+// The card of a subagent that was stopped, or whose page was closed, shows its name, its steps and its text after
+// a reload, also in a plan.
+func TestFilesSubagentStays(t *testing.T) {
+	long(t)
+	t.Parallel()
+	for _, plan := range []bool{false, true} {
+		t.Run(fmt.Sprintf("plan %t", plan), func(t *testing.T) {
+			f, p := filesIn(t, withDisk(t))
+			ctx := testContext(t)
+			f.drop(p, newDisk(t, "agents", map[string]string{"a.txt": "the fact\n"}))
+			task := turn{calls: []call{tc("task", "subagent_type", "general", "prompt", "Look for the fact")}}
+			steps := func(words string) {
+				t.Helper()
+				f.wait(words, agentSteps+`.includes(`+js(words)+`)`)
+			}
+			begin := func(turns ...turn) {
+				t.Helper()
+				must(t, p.Click(ctx, "#tab-steps"))
+				f.check(`void (document.getElementById("plan").checked = ` + fmt.Sprint(plan) + `)`)
+				f.then(append([]turn{task}, turns...)...)
+				f.say("find the fact")
+			}
+			again := func(class string, words ...string) {
+				t.Helper()
+				f.reload()
+				f.again("agents")
+				must(t, p.Click(ctx, "#tab-steps"))
+				f.wait("its card is there", `!!document.querySelector("#cards > li:last-child .agent")`)
+				f.check(`void (document.querySelector("#cards > li:last-child details").open = true)`)
+				for _, w := range words {
+					steps(w)
+				}
+				if got := f.check(`document.querySelector("#cards > li:last-child").className + " " + document.querySelector("#cards > li:last-child .agent > b").textContent`); got != class+" Subagent general" {
+					t.Errorf("the card is %q", got)
+				}
+				if got := f.check(agentSteps); strings.Contains(got, "running") {
+					t.Errorf("it shows %q", got)
+				}
+				noErrors(t, p)
+			}
+			hold := make(chan struct{})
+			defer close(hold)
+			half := turn{text: "This is half of a text that is longer.", hold: hold, calls: []call{tc("read", "path", "late.txt")}}
+
+			begin(turn{text: "I look at it.", calls: []call{tc("read", "path", "a.txt")}}, half)
+			steps("This is half of")
+			press(t, p, "#stop")
+			f.rested()
+			f.wait("the card is stopped", `document.querySelector("#cards > li:last-child").className === "stopped"`)
+			again("stopped", "I look at it.", "done read a.txt done", "This is half of")
+
+			begin(turn{text: "I look again.", calls: []call{tc("read", "path", "a.txt")}}, half)
+			steps("This is half of")
+			again("stopped", "I look again.", "done read a.txt done") // the page is closed by the reload
+
+			begin(turn{calls: []call{tc("write", "path", "b.txt", "content", "b\n")}}, turn{text: "It is written."}, turn{text: "The subagent has written it."})
+			f.asks()
+			f.answer(once)
+			shows(t, p, "The subagent has written it.")
+			f.rested()
+			again("done", "done write b.txt done", "It is written.")
+		})
+	}
+}
+
 // agentPictures writes a screenshot at each width in light and dark, with -pictures.
 func agentPictures(t *testing.T, p *e2e.Page, name string) {
 	t.Helper()

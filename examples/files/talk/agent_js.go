@@ -168,7 +168,7 @@ func recorded(parts []sandbox.PartRecord, of func(session string) []sandbox.Part
 				switch {
 				case d["reason"] == string(protocol.ReasonRejected):
 					r.state, r.why = "denied", ""
-				case !p.ToolState.Final(), r.why == "stopped":
+				case !p.ToolState.Final(), r.why == "stopped", d["code"] == string(protocol.ErrAborted):
 					r.state, r.why = "stopped", ""
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/internal/consent"
 	"github.com/bailey-go/bailey/internal/consent/inview"
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 )
 
@@ -29,6 +30,7 @@ type card struct {
 	past  bool // from an earlier visit
 	saw   seen // the outcome for models
 	who   any  // the decisions about the call, a line for each step
+	cut   bool // the call was stopped, or the page was closed before its end
 	began time.Time
 	step  *step  // in the conversation
 	group *group // of step
@@ -46,6 +48,7 @@ func (c *card) stored(p sandbox.PartRecord) {
 	c.saw.here, _ = d["model"].(string)
 	c.saw.far, _ = d["far"].(string)
 	c.who = d["decided"]
+	c.cut = p.ToolState != sandbox.ToolOutputAvailable && d["code"] == string(protocol.ErrAborted)
 }
 
 // patience is the time after which the user can end a call. Most calls end before the user could want
@@ -222,7 +225,7 @@ func (c *card) end(bad, denied bool, why string, output any) string {
 	switch {
 	case denied:
 		class, note = "denied", "not allowed"
-	case bad && why == "stopped": // by the user, who can also stop a question by Escape
+	case bad && (c.cut || why == "stopped"): // by the user, who can also stop a question by Escape
 		class, note = "stopped", "stopped"
 	case bad:
 		class, note = "failed", "failed"
@@ -306,8 +309,7 @@ func showAll(button js.Value) {
 	box.Call("focus")
 }
 
-// storedAgent shows the parts that the store has of the subagent's session, also after a reload of the page. A subagent
-// of a plan is not in the store of the conversation, and its card has the answer alone.
+// storedAgent shows the parts that the store has of the subagent's session, also after a reload of the page.
 func (t *Talk) storedAgent(a *agent) {
 	if a.session == "" || t.options.Agent == nil {
 		return

@@ -420,6 +420,7 @@ func (t *Talk) noteOnce(noted *bool, title, text string) {
 // end shows that a call has ended, and its outcome.
 func (t *Talk) end(c sandbox.Chunk, why string) {
 	denied := false // by the user, and not by a stopped run
+	output := c.Output
 	card := t.card(c.ToolCallID, c.ToolName)
 	if p, ok := t.Session.Part(c.ToolCallID); ok {
 		card.stored(p)
@@ -427,8 +428,11 @@ func (t *Talk) end(c sandbox.Chunk, why string) {
 		if denied = d["reason"] == string(protocol.ReasonRejected); denied {
 			why = "You said no."
 		}
+		if output == nil { // of a call that failed
+			output = d["output"]
+		}
 	}
-	t.stepped(card, card.end(c.Type != "tool-output-available", denied, why, c.Output), c.Output)
+	t.stepped(card, card.end(c.Type != "tool-output-available", denied, why, output), output)
 	if card.agent != nil {
 		t.storedAgent(card.agent)
 	}
