@@ -197,7 +197,7 @@ func (a *answer) stream(ctx context.Context, req ModelRequest) (finish string, e
 			if !a.take(ctx, x.e) {
 				return "", errGone
 			}
-			if due == nil && !a.quiet && x.e.Text != "" && (x.e.Type == PartText || x.e.Type == PartReasoning) {
+			if due == nil && !a.quiet && (x.e.Text != "" && (x.e.Type == PartText || x.e.Type == PartReasoning) || x.e.Type == PartFile || x.e.Type == PartSource) {
 				due = time.After(draftAfter)
 			}
 		}

@@ -127,12 +127,19 @@ func TestDraftsHaveTheirFiles(t *testing.T) {
 		image := png("a.png", 80)
 		m := &streamModel{next: func(_ int, _ sandbox.ModelRequest, yield func(sandbox.ModelEvent, error) bool) {
 			yield(sandbox.ModelEvent{Type: sandbox.PartFile, File: image}, nil)
-			says(yield, "see")
-			time.Sleep(2 * time.Second)
-			synctest.Wait()
-			list, err := d.s.Files(t.Context(), d.s.Messages()[1].Parts[0])
-			if err != nil || len(list) != 1 || !bytes.Equal(list[0].Data, image.Data) {
-				t.Errorf("%v %v", list, err)
+			yield(sandbox.ModelEvent{Type: sandbox.PartSource, Source: sandbox.Source{URL: "https://example.org/"}}, nil)
+			for _, words := range []string{"", "see"} { // also while no text comes
+				says(yield, words)
+				time.Sleep(2 * time.Second)
+				synctest.Wait()
+				parts := d.s.Messages()[1].Parts
+				if len(parts) < 2 || parts[1].Type != "source-url" {
+					t.Fatalf("stored: %v", parts)
+				}
+				list, err := d.s.Files(t.Context(), parts[0])
+				if err != nil || len(list) != 1 || !bytes.Equal(list[0].Data, image.Data) {
+					t.Errorf("%v %v", list, err)
+				}
 			}
 			yield(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: "stop"}, nil)
 		}}
