@@ -467,12 +467,13 @@ func (r *run) outline() ModelRequest {
 const fewTools = 20
 
 // shown reports whether a tool's description is sent to the model. With more than fewTools tools
-// these are the basic ones and those that the model found with tool_search.
+// these are the basic ones and those that the model found with tool_search. An agent that can't search has all of its
+// tools.
 func (b *Box) shown(s *scope, id string) bool {
 	if s.only != nil && !s.only[id] {
 		return false
 	}
-	if len(b.byID) <= fewTools {
+	if n, searches := b.toolsOf(s); n <= fewTools || !searches {
 		return id != "tool_search"
 	}
 	switch id {
@@ -482,6 +483,20 @@ func (b *Box) shown(s *scope, id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.tools[id]
+}
+
+// toolsOf returns the number of tools that an agent has, and whether tool_search is among them.
+func (b *Box) toolsOf(s *scope) (n int, searches bool) {
+	if s.only == nil {
+		return len(b.byID), b.byID["tool_search"] != nil
+	}
+	for id := range s.only {
+		if b.byID[id] != nil {
+			n++
+			searches = searches || id == "tool_search"
+		}
+	}
+	return n, searches
 }
 
 // skillList returns the list of the app's own skills for the system prompt. Skills of a folder are

@@ -118,6 +118,7 @@ func (b *Box) adopt(store Store, rec SessionRecord, ms []MessageRecord, ps []Par
 		sc.ledger = newLedger(&rec)
 	}
 	sc.store = store
+	sc.remember(ps)
 	s := &Session{box: b, scope: sc, store: store, unlock: unlock, rec: rec, status: StatusIdle}
 	sc.session = s
 	if parent != nil && parent.session != nil {

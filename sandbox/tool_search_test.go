@@ -76,6 +76,37 @@ func TestToolSearch(t *testing.T) {
 	}
 }
 
+// A conversation that is opened again, such as after a reload or for a plan, offers the tools that its model found.
+func TestFoundToolsStayOffered(t *testing.T) {
+	store := sandbox.MemoryStore()
+	start := func() *house {
+		return build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) {
+			o.Sessions, o.Tools = store, append(sandbox.Standard(), many(30)...)
+		})
+	}
+	h := start()
+	s := h.session(t)
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("tool_search", args{"query": "invoice"}), sandboxtest.Say("done")}}
+	_, err := h.talk(t, s, m, "go")
+	must(t, err)
+	s.Close()
+	for _, plan := range []bool{false, true} {
+		h := start()
+		if plan {
+			h.planned(t)
+		}
+		s, err := h.OpenSession(t.Context(), s.ID())
+		must(t, err)
+		_, err = h.talk(t, s, m, "and now?")
+		must(t, err)
+		got := offered(m.Requests()[len(m.Requests())-1])
+		if !slices.Contains(got, "billing_invoice") || !slices.Contains(got, "billing_refund") || slices.Contains(got, "crm_05") {
+			t.Errorf("plan %t: offered %q", plan, got)
+		}
+		s.Close()
+	}
+}
+
 // Up to 20 tools are all offered, and there is nothing to search for.
 func TestFewToolsAreAllOffered(t *testing.T) {
 	own := len(sandbox.Standard())
@@ -88,6 +119,45 @@ func TestFewToolsAreAllOffered(t *testing.T) {
 		if slices.Contains(got, "billing_refund") != all || slices.Contains(got, "tool_search") == all {
 			t.Errorf("%d tools: %q", own+n, got)
 		}
+	}
+}
+
+// The tools of an agent count, and not those of its box. Without tool_search there is no way to find one, so all are
+// offered.
+func TestToolsOfAnAgentAreOffered(t *testing.T) {
+	all := many(30)
+	var ids []string
+	for _, tool := range all {
+		ids = append(ids, tool.ID)
+	}
+	for name, c := range map[string]struct {
+		tools []string
+		want  int
+	}{
+		"few":                    {[]string{"read", "crm_05"}, 2},
+		"20 without a search":    {ids[:20], 20},
+		"21 without a search":    {ids[:21], 21},
+		"20 beside a search":     {append([]string{"tool_search"}, ids[:19]...), 19},
+		"21 with a search":       {append([]string{"tool_search"}, ids[:20]...), 1},
+		"some that do not exist": {append([]string{"read", "tool_search", "none"}, ids[:18]...), 19},
+	} {
+		h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) {
+			o.Tools = append(sandbox.Standard(), all...)
+			o.Agents = []sandbox.Agent{{Name: "clerk", Tools: c.tools}}
+		})
+		m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("task", args{"subagent_type": "clerk", "prompt": "look"}), sandboxtest.Say("none"), sandboxtest.Say("done")}}
+		_, err := h.talk(t, h.session(t), m, "go")
+		must(t, err)
+		if got := offered(m.Requests()[1]); len(got) != c.want || c.want == 1 && got[0] != "tool_search" {
+			t.Errorf("%s: %d are offered, want %d: %q", name, len(got), c.want, got)
+		}
+	}
+	h := build(t, policy.AskBeforeChanges(), nil, nil, func(o *sandbox.Options) { o.Tools = all })
+	m := &sandboxtest.Model{}
+	_, err := h.talk(t, h.session(t), m, "go")
+	must(t, err)
+	if got := offered(m.Requests()[0]); len(got) != 30 {
+		t.Errorf("a box without tool_search offers %q", got)
 	}
 }
 

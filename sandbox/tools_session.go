@@ -95,7 +95,7 @@ func toolSearchTool() Tool {
 			Parameters: `{"type":"object","properties":{"query":{"type":"string","minLength":1,"maxLength":500}},"required":["query"],"additionalProperties":false}`},
 		Run: func(_ context.Context, c *Call) (any, error) {
 			matches := []any{}
-			for _, t := range searchTools(c.box, c.scope, c.text("query"), 10) {
+			for _, t := range searchTools(c.box, c.scope, c.text("query"), maxMatches) {
 				matches = append(matches, map[string]any{"id": t.ID, "description": t.Description})
 				c.scope.found(t.ID)
 			}
@@ -103,6 +103,9 @@ func toolSearchTool() Tool {
 		},
 	}
 }
+
+// maxMatches is the number of tools that one search finds.
+const maxMatches = 10
 
 // searchTools returns the tools of an agent that match most of the words in query. A match in the name
 // counts three times.
@@ -147,4 +150,23 @@ func (s *scope) found(id string) {
 		s.tools = map[string]bool{}
 	}
 	s.tools[id] = true
+}
+
+// remember finds the tools again that the model had found in a stored conversation. Its messages say that these can
+// be called, and the model calls none whose description it does not get.
+func (s *scope) remember(ps []PartRecord) {
+	for _, p := range ps {
+		d, _ := p.Data.(map[string]any)
+		if d["tool"] != "tool_search" || p.ToolState != ToolOutputAvailable {
+			continue
+		}
+		out, _ := d["output"].(map[string]any)
+		matches, _ := out["matches"].([]any)
+		for _, m := range matches[:min(len(matches), maxMatches)] {
+			m, _ := m.(map[string]any)
+			if id, _ := m["id"].(string); id != "" {
+				s.found(id)
+			}
+		}
+	}
 }
