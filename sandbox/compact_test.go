@@ -147,6 +147,31 @@ func TestCompactionWithinATurn(t *testing.T) {
 	}
 }
 
+// A subagent with a model of its own has that model's window, whatever the limit of the run.
+func TestWindowOfASubagentsModel(t *testing.T) {
+	h := build(t, policy.AskBeforeChanges(), nil, map[string]string{"a": strings.Repeat("line ", 300)}, func(o *sandbox.Options) {
+		small := &narrow{limit: 4000, Model: &sandboxtest.Model{}}
+		n := 0
+		small.Next = func(r sandbox.ModelRequest) sandboxtest.Turn {
+			if n++; summarising(r) {
+				return sandboxtest.Say("the file was read")
+			} else if n > 40 {
+				return sandboxtest.Say("done")
+			}
+			return sandboxtest.CallTool("read", args{"path": "a"})
+		}
+		o.Agents = []sandbox.Agent{{Name: "small", Model: small, Steps: 50}}
+		t.Cleanup(func() {
+			if n <= 40 || small.refused > 0 || small.largest > 4000 {
+				t.Errorf("%d requests, %d were too long, the largest had %d tokens", n, small.refused, small.largest)
+			}
+		})
+	})
+	m := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("task", args{"subagent_type": "small", "prompt": "Read it again and again."}), sandboxtest.Say("done")}}
+	_, err := h.talk(t, h.session(t), m, "go", sandbox.RunOptions{Context: 1_000_000, Steps: 100})
+	must(t, err)
+}
+
 // A provider that refuses a request as too long gets a smaller one. Without anything to leave out its
 // error is the run's.
 func TestTooLongIsRepeatedSmaller(t *testing.T) {

@@ -327,7 +327,10 @@ func runAgent(ctx context.Context, b *Box, s *Session, model Model, agent *Agent
 	if shared := s.scope.budget; shared != nil { // of the run that started it
 		o = shared.o
 	}
-	o.Steps, o.Time = steps, 0 // the time is that of the run
+	o.Steps, o.Time = steps, 0               // the time is that of the run
+	if agent.Model != nil && o.Context > 0 { // the run's limit is that of another model
+		o.Context = min(o.Context, contextTokens(agent.Model))
+	}
 	text, failed := "", error(nil)
 	for chunk, err := range b.Run(ctx, s, model, o) {
 		if seen != nil {
