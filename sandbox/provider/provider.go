@@ -282,7 +282,7 @@ func (o *Options) refused(res *fetch.Response) error {
 	e := &sandbox.ModelError{Status: res.Status, Message: o.clean(errorText(body))}
 	switch res.Status { // not 429, whose words are similar at some providers
 	case 400, 413, 422, 500:
-		e.TooLong = tooLong(string(body))
+		e.TooLong = tooLong(string(body)) || res.Status == 413 && e.Message == "" // of a server, or of a proxy before it
 	}
 	if e.Message == "" {
 		e.Message = "the server answered " + strconv.Itoa(res.Status)
@@ -313,10 +313,15 @@ func (o *Options) refused(res *fetch.Response) error {
 func tooLong(text string) bool {
 	text = strings.ToLower(text)
 	for _, words := range []string{
-		"context_length_exceeded", "maximum context length", "context window", "context length", "available context size", // OpenAI, vLLM, OpenRouter, llama.cpp
-		"prompt is too long", "input is too long", "input length and `max_tokens` exceed", // Anthropic
+		"context_length_exceeded", "maximum context length", "context window", "context length", "context size", "maximum model length", // OpenAI, vLLM, OpenRouter, llama.cpp
+		"prompt is too long", "input is too long", // Anthropic, Bedrock
+		"input length",                                              // Anthropic, Alibaba, Volcano
 		"exceeds the maximum number of tokens", "input token count", // Gemini
 		"too many tokens", "reduce the length of the messages", // Mistral, Groq
+		"maximum prompt length", "exceeded model token limit", "prompt exceeds max length", // xAI, Moonshot, Zhipu
+		"prompt token count", "tokens_limit_reached", // GitHub
+		"request_too_large", "request entity too large", // Anthropic, and proxies
+		"`inputs` tokens + `max_new_tokens`", "`inputs` must have less than", // Hugging Face
 	} {
 		if strings.Contains(text, words) {
 			return true
