@@ -563,6 +563,22 @@ type budget struct {
 func (b *budget) step() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if err := b.used(); err != nil {
+		return err
+	}
+	b.steps++
+	return nil
+}
+
+// left returns the error that step would return now.
+func (b *budget) left() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used()
+}
+
+// used returns the error of the budget that allows no further request, or nil. mu is held.
+func (b *budget) used() error {
 	switch {
 	case b.steps >= b.o.Steps:
 		return errBudget("steps")
@@ -571,7 +587,6 @@ func (b *budget) step() error {
 	case b.o.Money > 0 && b.money >= b.o.Money:
 		return errBudget("money")
 	}
-	b.steps++
 	return nil
 }
 

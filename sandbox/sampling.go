@@ -1,0 +1,166 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
+)
+
+// Limits of a stranger's request to the model. A user reads all of it before it is sent.
+const (
+	maxSampled         = 16 << 10 // bytes
+	maxSampledMessages = 50
+	maxSampledTokens   = 4096 // of the answer
+)
+
+// Sample has the model of a session answer a request of somebody else, such as an MCP server whose tool runs.
+// It is for Sample of package mcpclient. ctx is that of the tool's Run, and a run of the session must be active.
+//
+// The user is asked each time, and the question has the author who, the model, the whole request and the most
+// tokens of the answer. The model receives nothing more: no tools, no files, and nothing of the conversation or of
+// the app's prompt. The request has at most 50 messages of text with 16 KiB together, and its answer at most 4,096
+// tokens. It counts towards the budgets of the run and the money of the session, OnSend sees it, it is in the audit
+// log, and it is not repeated. No time limit counts its time. After a no, further requests of the same
+// author are refused until the user's next message.
+//
+// Sample returns the answer and the reason of its end, as in a [PartFinish]. The error is [protocol.ErrInvalidParams]
+// for a request that has anything but text, [protocol.ErrResourceLimit] for one beyond a limit or a budget,
+// [protocol.ErrCapabilityDenied] after a no, and [protocol.ErrSession] without a run.
+func Sample(ctx context.Context, who string, r ModelRequest) (text, finish string, err error) {
+	c, ok := ctx.Value(callKey{}).(*Call)
+	if !ok {
+		return "", "", protocol.Errorf(protocol.ErrSession, "sample", who, "the model is asked only while a tool runs")
+	}
+	c.scope.mu.Lock()
+	model, shared, s := c.scope.model, c.scope.budget, c.scope.session
+	c.scope.mu.Unlock()
+	if model == nil || shared == nil || s == nil || !s.running() {
+		return "", "", protocol.Errorf(protocol.ErrSession, "sample", who, "no run of the session is active, so there is no model to ask")
+	}
+	r, err = sampled(who, r)
+	if err != nil {
+		return "", "", err
+	}
+	if !model.Local() {
+		if err := c.scope.gate.Authority.Check(protocol.Stream, ""); err != nil {
+			return "", "", err
+		}
+	}
+	if err := shared.left(); err != nil { // the user is not asked in vain
+		return "", "", err
+	}
+	defer c.clock.Hold()()
+	if err := c.askSample(ctx, who, model, r); err != nil {
+		return "", "", err
+	}
+	if err := shared.step(); err != nil {
+		return "", "", err
+	}
+	if shared.o.OnSend != nil && !model.Local() {
+		shared.o.OnSend(r)
+	}
+	quiet := &run{box: c.box, s: s, model: model, o: shared.o, budget: shared, yield: func(Chunk, error) bool { return true }}
+	a := &answer{run: quiet, msg: s.newMessage(RoleAssistant), quiet: true}
+	finish, err = a.stream(ctx, r)
+	quiet.count(a.usage)
+	c.box.audit.Note(fmt.Sprintf("%s had the model %s answer during the call %s: %d tokens in, %d out\n%s", who, model.Name(), c.ID, a.usage.Input, a.usage.Output, sampledText(r)), c.box.o.Now().UTC())
+	if err != nil {
+		return "", "", err
+	}
+	return a.text(), finish, nil
+}
+
+// running reports whether a run of the session is active.
+func (s *Session) running() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy()
+}
+
+// sampled returns a stranger's request within its limits.
+func sampled(who string, r ModelRequest) (ModelRequest, error) {
+	size := len(r.System)
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			size += len(p.Text)
+			if p.Type != PartText || m.Role != RoleUser && m.Role != RoleAssistant || len(p.Meta) > 0 {
+				return r, protocol.Errorf(protocol.ErrInvalidParams, "sample", who, "the model is asked by text alone, in messages of a user and an assistant")
+			}
+			if !utf8.ValidString(p.Text) {
+				return r, protocol.Errorf(protocol.ErrInvalidParams, "sample", who, "a text is not UTF-8")
+			}
+		}
+	}
+	switch {
+	case len(r.Tools) > 0:
+		return r, protocol.Errorf(protocol.ErrInvalidParams, "sample", who, "the model is asked without tools")
+	case len(r.Messages) == 0:
+		return r, protocol.Errorf(protocol.ErrInvalidParams, "sample", who, "there is no message")
+	case size > maxSampled || len(r.Messages) > maxSampledMessages:
+		return r, protocol.Errorf(protocol.ErrResourceLimit, "sample", who, "the request has more than %d bytes or %d messages, which is more than a person reads", maxSampled, maxSampledMessages)
+	}
+	if r.MaxTokens <= 0 || r.MaxTokens > maxSampledTokens {
+		r.MaxTokens = maxSampledTokens
+	}
+	return r, nil
+}
+
+// askSample asks the user about a stranger's request. The title stays the same for each of them, so that a no holds
+// for the next one.
+func (c *Call) askSample(ctx context.Context, who string, model Model, r ModelRequest) error {
+	title := "let " + who + " ask the model " + gate.Spelled(model.Name())
+	q := gate.Request{Call: c.ID, ToolCall: c.model, Tool: c.tool.ID, Title: title, Risk: protocol.RiskHigh, Untrusted: true, Session: c.Session(), Agent: c.scope.agent, Args: c.Args,
+		Effects: []gate.Effect{{Text: title, Risk: protocol.RiskHigh}},
+		Reason:  fmt.Sprintf("%s has written the text below. The model gets nothing else, and the answer of at most %d tokens goes to %s, at your cost", who, r.MaxTokens, who),
+		Diff:    sampledText(r)}
+	if c.box.o.off.words {
+		q.Diff = sampledPlain(r)
+	}
+	p := c.passage(nil)
+	p.Step = c.trace.step
+	return c.box.gate.Confirm(ctx, p, q)
+}
+
+// sampledText returns a request for a person. Each line of the stranger's is marked, so that none passes for a
+// heading.
+func sampledText(r ModelRequest) string {
+	var b strings.Builder
+	add := func(from, text string) {
+		b.WriteString(from + ":\n")
+		for line := range strings.Lines(text) {
+			if line = strings.TrimRight(line, "\r\n"); strings.TrimSpace(line) != "" {
+				b.WriteString("│ " + line)
+			}
+			b.WriteString("\n")
+		}
+	}
+	fmt.Fprintf(&b, "At most %d tokens of an answer.\n", r.MaxTokens)
+	if r.System != "" {
+		add("Instructions for the model", r.System)
+	}
+	for _, m := range r.Messages {
+		from := "In the user's name"
+		if m.Role == RoleAssistant {
+			from = "In the model's name"
+		}
+		for _, p := range m.Parts {
+			add(from, p.Text)
+		}
+	}
+	return b.String()
+}
+
+// sampledPlain is sampledText without the marks, in attack tests.
+func sampledPlain(r ModelRequest) string {
+	text := r.System
+	for _, m := range r.Messages {
+		for _, p := range m.Parts {
+			text += "\n" + p.Text
+		}
+	}
+	return text
+}
