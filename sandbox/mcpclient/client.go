@@ -44,13 +44,17 @@ type Options struct {
 	OnChange func()
 	// Ask, if set, shows questions of the server's (elicitation) to the user, one for each field that the
 	// server wants to know. It returns a list of answers for each, which is empty for a field that the user
-	// left out, or an error if the user declined. Say whose questions these are: the server has written them.
+	// left out, an error if the user declined, or [context.Canceled] if they chose nothing. It returns when ctx
+	// ends, also because the server takes the questions back. Say whose questions these are: the server has written them.
 	// The client asks only while a call of a tool runs, at most 20 times in it, and never for a password or a
 	// key. It does not send an answer that looks like a credential. With nil, such requests are refused.
 	Ask func(ctx context.Context, questions []sandbox.ModelQuestion) ([][]string, error)
-	// Sample, if set, lets the server ask the app's model, and returns the model's answer. The server has
-	// written the request, and receives the answer. With nil, such requests are refused.
-	Sample func(ctx context.Context, r sandbox.ModelRequest) (string, error)
+	// Sample, if set, lets the server ask the app's model (sampling). It returns the model's answer and the
+	// reason of its end, as in a [sandbox.PartFinish]. The server has written the request, and receives the
+	// answer. Use [sandbox.Sample], which asks the user. The client calls it only while a call of a tool runs,
+	// with the context of that call, at most 10 times in it and once at a time. It refuses requests with tools or
+	// files, and sends nothing of the conversation, whatever the server wants. With nil, such requests are refused.
+	Sample func(ctx context.Context, r sandbox.ModelRequest) (text, finish string, err error)
 
 	// Apps tells the server that the app shows pages of tools (MCP Apps), with [Client.App] and iframe.NewApp.
 	Apps bool
@@ -92,11 +96,14 @@ type Client struct {
 	offers  offers
 	next    int64
 	closed  bool
-	due     *time.Timer            // of OnChange
-	changed bool                   // again, while OnChange runs
-	calls   map[*sandbox.Call]bool // that run now
-	asked   int                    // questions of the server since the first of calls began
-	late    sync.WaitGroup         // what Close waits for
+	due     *time.Timer                       // of OnChange
+	changed bool                              // again, while OnChange runs
+	calls   map[*sandbox.Call]context.Context // that run now
+	asked   int                               // questions of the server since the first of calls began
+	sampled int                               // requests of the server to the model since then
+	samples bool                              // one of them is open
+	open    map[string]*open                  // requests of the server that wait for the user or the model, by their ids
+	late    sync.WaitGroup                    // what Close waits for
 }
 
 // offers are the capabilities of a server that the client uses.
@@ -195,19 +202,30 @@ func (c *Client) closePort() {
 // listen keeps a stream open for the server's announcements and questions, until Close. It calls ready when
 // the server has opened it, or does not.
 func (c *Client) listen(ready func()) {
+	last := "" // id of the last event, from which the stream goes on after a break
 	for wait := leastWait; ; wait = min(2*wait, mostWait) {
 		began := time.Now()
-		res, err := c.send(c.life, c.o.Transport, "listen", fetch.Request{Method: "GET", URL: c.o.URL})
+		r := fetch.Request{Method: "GET", URL: c.o.URL}
+		if last != "" {
+			r.Header = map[string]string{"last-event-id": last}
+		}
+		res, err := c.send(c.life, c.o.Transport, "listen", r)
+		from := last
+		last = ""
 		ready()
 		if err == nil {
 			a := &answer{c: c, ctx: c.life, t: c.o.Transport, left: maxListened}
 			_ = eventstream.Read(&bounded{res.Body, &a.left}, func(e eventstream.Event) error {
+				if validID(e.ID) {
+					last = e.ID
+				}
 				if e.Name != "message" || e.Data == "" {
 					return nil
 				}
 				return a.take([]byte(e.Data))
 			})
 			_ = res.Body.Close()
+			a.rest(errDone)
 			if time.Since(began) > mostWait {
 				wait = leastWait
 			}
@@ -216,6 +234,8 @@ func (c *Client) listen(ready func()) {
 		} else if c.o.Port != nil {
 			c.announce() // it has closed its port, so nothing of it can be used
 			return
+		} else if strings.Contains(err.Error(), unconnected) {
+			last = from
 		} else if errors.Is(err, errGone) && c.initialize(c.life, c.o.Transport) == nil {
 			c.announce() // it began anew, and may have other tools
 		}
@@ -436,6 +456,9 @@ func (c *Client) header(body bool) map[string]string {
 	return h
 }
 
+// unconnected is in the error of a request without a response.
+const unconnected = "the connection failed or was cut off"
+
 // unanswered returns an error without the text of a transport's error, which may contain headers.
 func (c *Client) unanswered(ctx context.Context, op string, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
@@ -445,5 +468,5 @@ func (c *Client) unanswered(ctx context.Context, op string, err error) error {
 	if errors.As(err, &e) {
 		return e
 	}
-	return c.errorf(op, "the connection failed or was cut off; whether the server did it is not known")
+	return c.errorf(op, unconnected+"; whether the server did it is not known")
 }

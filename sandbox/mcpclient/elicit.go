@@ -133,7 +133,7 @@ func (c *Client) elicit(ctx context.Context, params json.RawMessage) (map[string
 	for range maxTries {
 		answers, err := c.o.Ask(ctx, questions(clip(p.Message, 2000), problem, fields))
 		switch {
-		case ctx.Err() != nil:
+		case ctx.Err() != nil || errors.Is(err, context.Canceled):
 			return map[string]any{"action": "cancel"}, nil
 		case err != nil:
 			return map[string]any{"action": "decline"}, nil
@@ -312,47 +312,63 @@ func (f *field) one(text string) (any, error) {
 	return text, nil
 }
 
-// maxSample is the maximum length of an answer of the app's model, in tokens.
-const maxSample = 4096
-
 // sample asks the app's model for a server, and returns the result of its request.
-func sample(ctx context.Context, ask func(context.Context, sandbox.ModelRequest) (string, error), params json.RawMessage) (map[string]any, error) {
+func (c *Client) sample(ctx context.Context, params json.RawMessage) (map[string]any, error) {
 	var p struct {
-		System   string `json:"systemPrompt"`
-		Most     int    `json:"maxTokens"`
+		System   string          `json:"systemPrompt"`
+		Most     int             `json:"maxTokens"`
+		Tools    json.RawMessage `json:"tools"`
 		Messages []struct {
 			Role    string
 			Content json.RawMessage
 		}
 	}
-	if err := json.Unmarshal(params, &p); err != nil {
-		return nil, protocol.Errorf(protocol.ErrInvalidParams, "sample", "", "the request can't be read")
+	bad := func(why string) (map[string]any, error) {
+		return nil, protocol.Errorf(protocol.ErrInvalidParams, "sample", c.o.Name, "%s", why)
 	}
-	r := sandbox.ModelRequest{System: p.System, MaxTokens: min(max(p.Most, 1), maxSample)}
+	if err := json.Unmarshal(params, &p); err != nil {
+		return bad("the request can't be read")
+	}
+	if len(p.Tools) > 0 && string(p.Tools) != "null" {
+		return bad("the model is asked without tools")
+	}
+	r := sandbox.ModelRequest{System: c.legible(p.System), MaxTokens: min(max(p.Most, 1), maxSample)}
 	for _, m := range p.Messages {
 		var one part
 		list := []part{}
 		if json.Unmarshal(m.Content, &list) != nil {
 			if json.Unmarshal(m.Content, &one) != nil {
-				return nil, protocol.Errorf(protocol.ErrInvalidParams, "sample", "", "a message can't be read")
+				return bad("a message can't be read")
 			}
 			list = []part{one}
 		}
-		out := sandbox.ModelMessage{Role: sandbox.RoleUser}
-		if m.Role == "assistant" {
-			out.Role = sandbox.RoleAssistant
+		out := sandbox.ModelMessage{Role: sandbox.Role(m.Role)}
+		if out.Role != sandbox.RoleUser && out.Role != sandbox.RoleAssistant {
+			return bad("a message is of neither the user nor the assistant")
 		}
-		for _, c := range list {
-			if c.Type != "text" {
-				return nil, protocol.Errorf(protocol.ErrInvalidParams, "sample", "", "only text is sent to the model")
+		for _, e := range list {
+			if e.Type != "text" {
+				return bad("only text is sent to the model")
 			}
-			out.Parts = append(out.Parts, sandbox.ModelPart{Type: sandbox.PartText, Text: c.Text})
+			out.Parts = append(out.Parts, sandbox.ModelPart{Type: sandbox.PartText, Text: c.legible(e.Text)})
 		}
 		r.Messages = append(r.Messages, out)
 	}
-	text, err := ask(ctx, r)
-	if err != nil {
-		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "sample", "", "the app's model did not answer")
+	text, finish, err := c.o.Sample(ctx, r)
+	switch {
+	case errors.Is(err, protocol.ReasonRejected):
+		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "sample", c.o.Name, "the user declined").WithReason(protocol.ReasonRejected)
+	case errors.Is(err, protocol.ErrResourceLimit), errors.Is(err, protocol.ErrInvalidParams):
+		return nil, err // of the request's own size, or of a budget
+	case err != nil: // its text may have what is not the server's business
+		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "sample", c.o.Name, "the app's model did not answer")
 	}
-	return map[string]any{"role": "assistant", "model": "the app's", "stopReason": "endTurn", "content": map[string]any{"type": "text", "text": text}}, nil
+	why := "endTurn"
+	if finish == "length" {
+		why = "maxTokens"
+	}
+	return map[string]any{"role": "assistant", "model": "the app's", "stopReason": why, "content": map[string]any{"type": "text", "text": text}}, nil
 }
+
+// maxSample is the maximum length of an answer of the app's model, in tokens.
+const maxSample = 4096

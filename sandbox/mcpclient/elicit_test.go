@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/mcpclient"
@@ -113,6 +117,12 @@ func TestElicitation(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
+	closed := func(o *mcpclient.Options) {
+		o.Ask = func(context.Context, []sandbox.ModelQuestion) ([][]string, error) { return nil, context.Canceled }
+	}
+	if got := requested(t, "elicitation/create", schema, closed); got != `{"action":"cancel"}` {
+		t.Errorf("closed without a choice: %s", got)
+	}
 	if got := requested(t, "elicitation/create", schema); !strings.Contains(got, "-32601") {
 		t.Errorf("without an asker: %s", got)
 	}
@@ -125,20 +135,117 @@ func TestSampling(t *testing.T) {
 		t.Errorf("refused: %s", got)
 	}
 	var asked sandbox.ModelRequest
+	var failed error
+	finish := "stop"
 	model := func(o *mcpclient.Options) {
-		o.Sample = func(_ context.Context, r sandbox.ModelRequest) (string, error) {
+		o.Sample = func(_ context.Context, r sandbox.ModelRequest) (string, string, error) {
 			asked = r
-			return "hello", nil
+			return "hello", finish, failed
 		}
 	}
 	got := requested(t, "sampling/createMessage", fmt.Sprintf(params, 1_000_000), model)
-	if !strings.Contains(got, `"text":"hello"`) || asked.System != "Be brief." || asked.MaxTokens != 4096 || len(asked.Messages) != 2 || asked.Messages[1].Role != sandbox.RoleAssistant {
+	if !strings.Contains(got, `"text":"hello"`) || !strings.Contains(got, `"stopReason":"endTurn"`) || asked.System != "Be brief." || asked.MaxTokens != 4096 || len(asked.Messages) != 2 || asked.Messages[1].Role != sandbox.RoleAssistant {
 		t.Errorf("%s, asked %+v", got, asked)
 	}
-	if got := requested(t, "sampling/createMessage", `{"messages":[{"role":"user","content":{"type":"image","data":""}}]}`, model); !strings.Contains(got, "-32602") {
-		t.Errorf("an image: %s", got)
+	for name, params := range map[string]string{
+		"an image":        `{"messages":[{"role":"user","content":{"type":"image","data":""}}]}`,
+		"tools":           `{"tools":[{"name":"x"}],"messages":[{"role":"user","content":{"type":"text","text":"x"}}]}`,
+		"results":         `{"messages":[{"role":"user","content":[{"type":"tool_result","toolUseId":"1","content":[]}]}]}`,
+		"another role":    `{"messages":[{"role":"system","content":{"type":"text","text":"x"}}]}`,
+		"no list":         `{"messages":7}`,
+		"a wrong content": `{"messages":[{"role":"user","content":7}]}`,
+	} {
+		asked.Messages = nil
+		if got := requested(t, "sampling/createMessage", params, model); !strings.Contains(got, "-32602") || asked.Messages != nil {
+			t.Errorf("%s: %s, asked %v", name, got, asked.Messages)
+		}
 	}
+	finish = "length"
+	if got := requested(t, "sampling/createMessage", fmt.Sprintf(params, 10), model); !strings.Contains(got, `"stopReason":"maxTokens"`) {
+		t.Errorf("an answer that was cut: %s", got)
+	}
+	for _, c := range []struct {
+		err  error
+		want []string
+	}{
+		{protocol.Errorf(protocol.ErrCapabilityDenied, "x", "", "the user said no, and why").WithReason(protocol.ReasonRejected), []string{`"code":-1`, "the user declined"}},
+		{protocol.Errorf(protocol.ErrResourceLimit, "x", "", "the budget is used up"), []string{`"code":-32602`, "the budget is used up"}},
+		{&sandbox.ModelError{Status: 401, Message: "the key sk-secret is wrong"}, []string{`"code":-32602`, "did not answer"}},
+	} {
+		failed = c.err
+		got := requested(t, "sampling/createMessage", fmt.Sprintf(params, 10), model)
+		for _, w := range c.want {
+			if !strings.Contains(got, w) || strings.Contains(got, "sk-secret") || strings.Contains(got, "and why") {
+				t.Errorf("%v: %s", c.err, got)
+			}
+		}
+	}
+	failed = nil
 	if got := requested(t, "roots/list", `{}`, model); !strings.Contains(got, "-32601") {
 		t.Errorf("roots: %s", got)
+	}
+}
+
+// A server takes back a question, on the stream of the call or on the other one: it is shown no longer, and gets no
+// answer. One that waits behind it is shown then.
+func TestQuestionsAreTakenBack(t *testing.T) {
+	const question = `{"jsonrpc":"2.0","id":%q,"method":"elicitation/create","params":{"message":%q}}`
+	const back = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%q,"reason":"late"}}`
+	for _, other := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			var shown, answered []string
+			calls := make(chan struct{})
+			s := &server{do: func(method string, msg args) (fetch.Response, string) {
+				switch method {
+				case "tools/call":
+					close(calls)
+					list := []string{fmt.Sprintf(question, "a", "first"), fmt.Sprintf(question, "b", "second"), fmt.Sprintf(question, "c", "third"), fmt.Sprintf(back, "b")}
+					if !other {
+						list = append(list, fmt.Sprintf(back, "a"))
+					}
+					return sse(append(list, result(msg, said("done")))...)
+				case "GET":
+					<-calls
+					<-time.After(time.Minute)
+					if other {
+						return sse(fmt.Sprintf(back, "a"))
+					}
+					return fetch.Response{Status: 405}, ""
+				case "POST":
+					mu.Lock()
+					defer mu.Unlock()
+					answered = append(answered, fmt.Sprint(msg["id"]))
+				}
+				return fetch.Response{}, ""
+			}}
+			c, err := connect(t, s, func(o *mcpclient.Options) {
+				o.Ask = func(ctx context.Context, q []sandbox.ModelQuestion) ([][]string, error) {
+					mu.Lock()
+					shown = append(shown, q[0].Question)
+					mu.Unlock()
+					if q[0].Question == "first" {
+						<-ctx.Done()
+						return nil, context.Cause(ctx)
+					}
+					return nil, nil
+				}
+			})
+			must(t, err)
+			res := box(t, c, "", sandboxtest.Always(policy.AnswerOnce)).Call(t.Context(), "far_echo", args{"text": "x"})
+			if m, _ := res.Data.(args); m["content"] != "done" {
+				t.Errorf("the call: %+v", res)
+			}
+			must(t, c.Close(t.Context()))
+			mu.Lock()
+			defer mu.Unlock()
+			if got := fmt.Sprint(answered); got != "[c]" {
+				t.Errorf("other stream %t: %s is answered", other, got)
+			}
+			if got := strings.TrimPrefix(fmt.Sprint(shown), "[first "); got != "third]" && got != "[third]" {
+				t.Errorf("other stream %t: shown are %q", other, shown)
+			}
+			<-time.After(time.Hour)
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/strictjson"
@@ -55,6 +56,7 @@ func (c *Client) ask(ctx context.Context, t fetch.Transport, method string, para
 	switch kind, _, _ := strings.Cut(header["content-type"], ";"); strings.TrimSpace(strings.ToLower(kind)) {
 	case "text/event-stream":
 		err = a.stream(res.Body)
+		a.rest(err)
 	case "application/json":
 		var data []byte
 		if data, err = io.ReadAll(&bounded{res.Body, &a.left}); err == nil {
@@ -244,6 +246,10 @@ type answer struct {
 	asked int
 	shown time.Time // of the last progress
 	msg   message
+
+	last  chan struct{}             // closed when all requests of the server are answered, nil without one
+	ends  []context.CancelCauseFunc // of these requests
+	waits atomic.Int32              // number of those that are not answered
 }
 
 // Limits of a stream that is continued.
@@ -355,13 +361,21 @@ func (a *answer) hear(m message) {
 		Message         string
 		Data            json.RawMessage
 		Token           json.RawMessage `json:"progressToken"`
+		Request         json.RawMessage `json:"requestId"`
 	}
 	if strings.HasSuffix(m.Method, "/list_changed") {
 		a.c.announce()
 		return
 	}
+	if json.Unmarshal(m.Params, &p) != nil {
+		return
+	}
+	if m.Method == "notifications/cancelled" {
+		a.c.taken(p.Request)
+		return
+	}
 	now := time.Now()
-	if json.Unmarshal(m.Params, &p) != nil || now.Sub(a.shown) < between {
+	if now.Sub(a.shown) < between {
 		return
 	}
 	text := ""
@@ -383,30 +397,115 @@ func (a *answer) hear(m message) {
 	}
 }
 
-// reply answers a request of the server. It refuses what the app did not offer.
+// reply answers a request of the server. It refuses what the app did not offer. A request that waits for the user or
+// the model is answered beside the stream, after those before it, so that the server can take it back.
 func (a *answer) reply(m message) error {
 	if a.asked++; a.asked > maxAsked && a.id != 0 {
 		return protocol.Errorf(protocol.ErrResourceLimit, "read", a.c.o.Name, "the server asked %d times before it answered", maxAsked)
 	}
-	out := map[string]any{"jsonrpc": "2.0", "id": m.ID}
-	result, err := map[string]any{}, error(nil)
 	switch {
 	case m.Method == "ping":
+		return a.respond(m, map[string]any{}, nil)
 	case m.Method == "elicitation/create" && a.c.o.Ask != nil:
-		if err = a.c.mayAsk(); err == nil {
-			a.waiting(func() { result, err = a.c.elicit(a.ctx, m.Params) })
-		}
+		return a.later(m, func(ctx context.Context) (map[string]any, error) {
+			if err := a.c.mayAsk(); err != nil {
+				return nil, err
+			}
+			return a.c.elicit(ctx, m.Params)
+		})
 	case m.Method == "sampling/createMessage" && a.c.o.Sample != nil:
-		a.waiting(func() { result, err = sample(a.ctx, a.c.o.Sample, m.Params) })
-	default:
-		out["error"] = map[string]any{"code": -32601, "message": "this client does not do that"}
+		return a.later(m, func(ctx context.Context) (map[string]any, error) {
+			if err := a.c.maySample(ctx); err != nil {
+				return nil, err
+			}
+			defer a.c.endSample()
+			return a.c.sample(ctx, m.Params)
+		})
 	}
-	if err != nil {
+	return a.c.tell(a.ctx, a.t, map[string]any{"jsonrpc": "2.0", "id": m.ID, "error": map[string]any{"code": -32601, "message": "this client does not do that"}})
+}
+
+// respond sends the answer to a request of the server.
+func (a *answer) respond(m message, result map[string]any, err error) error {
+	out := map[string]any{"jsonrpc": "2.0", "id": m.ID}
+	switch {
+	case errors.Is(err, protocol.ReasonRejected): // the user said no
+		out["error"] = map[string]any{"code": -1, "message": protocol.Public(err).Message}
+	case err != nil:
 		out["error"] = map[string]any{"code": -32602, "message": protocol.Public(err).Message}
-	} else if out["error"] == nil {
+	default:
 		out["result"] = result
 	}
 	return a.c.tell(a.ctx, a.t, out)
+}
+
+// errTaken is the cause of a request that the server has taken back. It gets no answer.
+var errTaken = errors.New("the server has taken the request back")
+
+// open is a request of the server that is not answered yet.
+type open struct{ cancel context.CancelCauseFunc }
+
+// later calls do beside the stream, after the requests before it, and sends the answer.
+func (a *answer) later(m message, do func(ctx context.Context) (map[string]any, error)) error {
+	if a.waits.Add(1) > maxAsked {
+		a.waits.Add(-1)
+		return a.respond(m, nil, protocol.Errorf(protocol.ErrResourceLimit, "read", a.c.o.Name, "%d requests of the server wait already", maxAsked))
+	}
+	ctx, cancel := context.WithCancelCause(a.ofCall())
+	stop := context.AfterFunc(a.ctx, func() { cancel(context.Cause(a.ctx)) })
+	id, o := string(bytes.TrimSpace(m.ID)), &open{cancel}
+	a.c.mu.Lock()
+	if a.c.open == nil {
+		a.c.open = map[string]*open{}
+	}
+	a.c.open[id] = o
+	a.c.mu.Unlock()
+	before, done := a.last, make(chan struct{})
+	a.last, a.ends = done, append(a.ends, cancel)
+	go func() {
+		defer close(done)
+		defer a.waits.Add(-1)
+		defer stop()
+		if before != nil {
+			<-before
+		}
+		var result map[string]any
+		err := context.Cause(ctx)
+		if err == nil {
+			a.waiting(ctx, func() { result, err = do(ctx) })
+		}
+		a.c.mu.Lock()
+		if a.c.open[id] == o {
+			delete(a.c.open, id)
+		}
+		a.c.mu.Unlock()
+		if !errors.Is(context.Cause(ctx), errTaken) {
+			_ = a.respond(m, result, err)
+		}
+		cancel(nil)
+	}()
+	return nil
+}
+
+// rest waits until the requests of the server are answered, at the end of its stream. After an error it ends them.
+func (a *answer) rest(err error) {
+	if !errors.Is(err, errDone) {
+		for _, end := range a.ends {
+			end(err)
+		}
+	}
+	if a.last != nil {
+		<-a.last
+	}
+}
+
+// taken ends a request that the server has taken back.
+func (c *Client) taken(id json.RawMessage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if o := c.open[string(bytes.TrimSpace(id))]; o != nil {
+		o.cancel(errTaken)
+	}
 }
 
 // maxQuestions is the number of questions that a server may ask the user while its tools run.
@@ -428,13 +527,58 @@ func (c *Client) mayAsk() error {
 	return nil
 }
 
+// maxSamples is the number of times that a server may ask the model while its tools run.
+const maxSamples = 10
+
+// maySample returns an error if the server may not ask the model now. Otherwise endSample must follow.
+func (c *Client) maySample(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sampled++
+	switch {
+	case c.o.naive:
+	case len(c.calls) == 0:
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "sample", c.o.Name, "the model is asked only while a tool of the server runs")
+	case ctx.Value(callKey{}) == nil:
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "sample", c.o.Name, "several calls run: ask the model on the stream of the one that needs it")
+	case c.samples:
+		return protocol.Errorf(protocol.ErrResourceLimit, "sample", c.o.Name, "the model is asked once at a time")
+	case c.sampled > maxSamples:
+		return protocol.Errorf(protocol.ErrResourceLimit, "sample", c.o.Name, "the model was asked %d times during this call", maxSamples)
+	}
+	c.samples = true
+	return nil
+}
+
+func (c *Client) endSample() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.samples = false
+}
+
+// ofCall returns the context of the call that a request of the server is about: of the stream's own, or of the
+// only one that runs. Otherwise it is that of the stream.
+func (a *answer) ofCall() context.Context {
+	if a.ctx.Value(callKey{}) != nil {
+		return a.ctx
+	}
+	a.c.mu.Lock()
+	defer a.c.mu.Unlock()
+	if len(a.c.calls) == 1 {
+		for _, ctx := range a.c.calls {
+			return ctx
+		}
+	}
+	return a.ctx
+}
+
 // callKey is the context's key of the tool's call.
 type callKey struct{}
 
 // waiting calls do, whose time does not count for the call. A question on the stream of announcements may be
 // of any call.
-func (a *answer) waiting(do func()) {
-	if call, ok := a.ctx.Value(callKey{}).(*sandbox.Call); ok {
+func (a *answer) waiting(ctx context.Context, do func()) {
+	if call, ok := ctx.Value(callKey{}).(*sandbox.Call); ok {
 		call.Await(do)
 		return
 	}

@@ -302,16 +302,17 @@ func (c *Client) served(id, purpose string, run func(context.Context, fetch.Tran
 			}
 			c.mu.Lock()
 			if len(c.calls) == 0 {
-				c.calls, c.asked = map[*sandbox.Call]bool{}, 0
+				c.calls, c.asked, c.sampled = map[*sandbox.Call]context.Context{}, 0, 0
 			}
-			c.calls[call] = true
+			ctx = context.WithValue(ctx, callKey{}, call)
+			c.calls[call] = ctx
 			c.mu.Unlock()
 			defer func() {
 				c.mu.Lock()
 				defer c.mu.Unlock()
 				delete(c.calls, call)
 			}()
-			return run(context.WithValue(ctx, callKey{}, call), transport, call)
+			return run(ctx, transport, call)
 		},
 		Text: "content",
 	}
