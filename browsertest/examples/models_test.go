@@ -43,6 +43,7 @@ type turn struct {
 	cut    bool          // the connection breaks behind the text
 	pace   time.Duration // between pieces of 64 bytes
 	hold   chan struct{} // waited for in the middle of the text, or before the failure
+	input  int           // tokens of the request, 0 for 10
 }
 
 type call struct {
@@ -54,7 +55,9 @@ type chatRequest struct {
 	Model    string
 	Effort   string `json:"reasoning_effort"`
 	Messages []chatMessage
+	Tools    []json.RawMessage
 	header   http.Header
+	size     int // bytes of the request
 }
 
 type chatMessage struct {
@@ -180,7 +183,7 @@ func (s *script) answer(r chatRequest) turn {
 func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*")
-	h.Set("Access-Control-Allow-Headers", "authorization, content-type, accept")
+	h.Set("Access-Control-Allow-Headers", "authorization, content-type, accept, x-api-key, anthropic-version, anthropic-dangerous-direct-browser-access")
 	h.Set("Access-Control-Expose-Headers", "retry-after")
 	if r.Method == http.MethodOptions {
 		return
@@ -191,18 +194,25 @@ func (s *modelServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var req chatRequest
 	body, err := io.ReadAll(r.Body)
-	if err == nil {
+	anthropic := r.URL.Path == "/v1/messages"
+	if err == nil && anthropic {
+		req, err = readAnthropic(body)
+	} else if err == nil {
 		err = json.Unmarshal(body, &req)
 	}
 	s.mu.Lock()
 	sc := s.scripts[req.Model]
 	s.mu.Unlock()
-	if err != nil || sc == nil || r.URL.Path != "/v1/chat/completions" {
+	if err != nil || sc == nil || r.URL.Path != "/v1/chat/completions" && !anthropic {
 		http.Error(w, `{"error":{"message":"no such model"}}`, http.StatusNotFound)
 		return
 	}
-	req.header = r.Header
-	sc.answer(req).write(w, len(req.Messages))
+	req.header, req.size = r.Header, len(body)
+	if t := sc.answer(req); anthropic && t.status == 0 {
+		t.writeAnthropic(w, len(req.Messages))
+	} else {
+		t.write(w, len(req.Messages))
+	}
 }
 
 // write sends an answer as a stream of events.
@@ -220,6 +230,7 @@ func (t turn) write(w http.ResponseWriter, n int) {
 		return
 	}
 	out := e2e.NewCompletions(w)
+	out.Input = max(t.input, 10)
 	if t.thinks != "" {
 		out.Delta(map[string]any{"reasoning_content": t.thinks})
 	}

@@ -7,7 +7,11 @@ import (
 )
 
 // Completions writes an answer of the Chat Completions API as a stream, for a scripted model.
-type Completions struct{ w http.ResponseWriter }
+type Completions struct {
+	Input int // tokens of the request
+
+	w http.ResponseWriter
+}
 
 // Called is a call of a tool in an answer.
 type Called struct{ ID, Tool, Args string } // Args is JSON, or a text that should be JSON
@@ -15,7 +19,7 @@ type Called struct{ ID, Tool, Args string } // Args is JSON, or a text that shou
 // NewCompletions begins an answer.
 func NewCompletions(w http.ResponseWriter) Completions {
 	w.Header().Set("Content-Type", "text/event-stream")
-	return Completions{w}
+	return Completions{w: w, Input: 10}
 }
 
 func (c Completions) send(v any) {
@@ -41,6 +45,6 @@ func (c Completions) End(calls []Called, tokens int) {
 		finish = "tool_calls"
 	}
 	c.send(map[string]any{"choices": []any{map[string]any{"delta": map[string]any{}, "finish_reason": finish}}})
-	c.send(map[string]any{"choices": []any{}, "usage": map[string]any{"prompt_tokens": 10, "completion_tokens": tokens}})
+	c.send(map[string]any{"choices": []any{}, "usage": map[string]any{"prompt_tokens": c.Input, "completion_tokens": tokens}})
 	fmt.Fprint(c.w, "data: [DONE]\n\n")
 }
