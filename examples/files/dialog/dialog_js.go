@@ -25,6 +25,8 @@ type Question struct {
 	// in a row returned true, in which the user pressed no key and no pointer. The first answer has the
 	// focus then, and none is the default.
 	Ready func() bool
+
+	Until <-chan struct{} // when it is closed, the dialogue closes without an answer
 }
 
 // one is held while the dialogue is shown, because the page has only one. The browser reports its end
@@ -112,6 +114,9 @@ func Ask(q Question) (answer, text string) {
 		select {
 		case <-closed:
 			open = false
+		case <-q.Until:
+			q.Until = nil
+			box.Call("close", "")
 		case <-looks:
 			if calm++; !q.Ready() {
 				calm, ready = 0, false

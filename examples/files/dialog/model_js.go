@@ -74,7 +74,7 @@ func ask(ctx context.Context, q sandbox.ModelQuestion, i, n int) []string {
 		if q.Header != "" {
 			text = q.Header + "\n" + text
 		}
-		pressed, written := Ask(Question{Title: title, Text: text, Label: label, Body: []js.Value{options}, Answers: []string{"No answer", "Answer"}})
+		pressed, written := Ask(Question{Title: title, Text: text, Label: label, Body: []js.Value{options}, Answers: []string{"No answer", "Answer"}, Until: ctx.Done()})
 		if pressed != "Answer" {
 			return nil
 		}

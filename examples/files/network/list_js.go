@@ -36,6 +36,9 @@ func (n *Network) show() {
 		if s.client != nil {
 			row.Call("append", n.tools(s, open[s.name]))
 		}
+		if s.in == nil {
+			row.Call("append", n.samples(s, k.Samples))
+		}
 		button := func(text, class string, do func()) {
 			n.of.Button(bar, text, class, do).Call("setAttribute", "aria-label", text+": "+s.name)
 		}
@@ -68,6 +71,30 @@ func (n *Network) show() {
 		box.Call("append", row)
 	}
 	dom.Hide("no-servers", len(n.servers) > 0)
+}
+
+// samples returns the field that lets a server ask the model.
+func (n *Network) samples(s *server, on bool) js.Value {
+	label, box := dom.Create("label", ""), dom.Create("input", "")
+	label.Set("className", "check")
+	box.Set("type", "checkbox")
+	box.Set("checked", on)
+	box.Get("dataset").Set("samples", s.name)
+	label.Call("append", box, " It may ask your model, once you have seen what it asks")
+	n.of.On(box, "change", func(js.Value) {
+		n.Lock.Lock()
+		defer n.Lock.Unlock()
+		if dom.Failed(n.Busy()) {
+			n.show()
+			return
+		}
+		n.keep(s.name, func(k *settings.Server) { k.Samples = box.Get("checked").Bool() })
+		n.connect(s) // a server learns it at the beginning
+		n.show()
+		n.changed()
+		dom.Status("Kept")
+	})
+	return label
 }
 
 // allow lets the page reach an origin that a server needs, after another load.

@@ -176,6 +176,11 @@ func (n *Network) connect(s *server) {
 	ctx, end := context.WithTimeout(n.ctx, limit)
 	s.end, s.state, s.wants, s.signIn = end, "connecting", "", false
 	o := mcpclient.Options{Name: k.Name, URL: k.URL, Tokens: k.Tokens, Transport: n.transport(s, k.Reach()), Ask: asker(k.Name), OnChange: func() { n.refresh(s) }}
+	if k.Samples {
+		o.Sample = func(ctx context.Context, r sandbox.ModelRequest) (string, string, error) {
+			return sandbox.Sample(ctx, "the MCP server "+k.Name, r)
+		}
+	}
 	if k.Key != "" {
 		o.Header = map[string]string{"authorization": "Bearer " + k.Key}
 	} else {
@@ -373,8 +378,11 @@ func asker(name string) func(context.Context, []sandbox.ModelQuestion) ([][]stri
 			}
 		}
 		answer, _ := dialog.Ask(dialog.Question{Title: "The MCP server " + name + " asks you", Text: list[0].Question + "\nWhat you enter is sent to this server. Give it no password.",
-			Body: body, Answers: []string{"Decline", "Send"}, Ready: func() bool { return true }})
-		if answer != "Send" || ctx.Err() != nil {
+			Body: body, Answers: []string{"Decline", "Send"}, Ready: func() bool { return true }, Until: ctx.Done()})
+		switch {
+		case answer == "" || ctx.Err() != nil:
+			return nil, context.Canceled
+		case answer != "Send":
 			return nil, errors.New("the user declined")
 		}
 		var out [][]string

@@ -77,6 +77,7 @@ type Server struct {
 	// user let the page reach.
 	Tokens  string   `json:"tokens,omitempty"`
 	Origins []string `json:"origins,omitempty"`
+	Samples bool     `json:"samples,omitempty"` // the server may ask the model, after a question each time
 	// Decisions are the user's about tools, by the tool's name in rules. The user is asked about the others.
 	Decisions map[string]Decision `json:"decisions,omitempty"`
 }
