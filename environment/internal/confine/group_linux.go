@@ -357,6 +357,35 @@ func removed(dir string) error {
 	return nil
 }
 
+// EndGroups ends all processes in groups that [NewGroup] made with a name, in this process or in another one, and
+// removes the groups. It looks where this process makes its own, and returns nil if it can't make any.
+func EndGroups(name string) error {
+	p, err := where()
+	if err != nil {
+		return nil
+	}
+	g := &Group{two: p.two}
+	for _, dir := range p.dirs {
+		list, err := os.ReadDir(dir)
+		if err != nil {
+			return fmt.Errorf("confine: the control groups: %w", err)
+		}
+		for _, e := range list {
+			if at := filepath.Join(dir, e.Name()); InGroup(e.Name(), name) && !slices.Contains(g.dirs, at) {
+				g.dirs = append(g.dirs, at)
+			}
+		}
+	}
+	return g.close()
+}
+
+// InGroup reports whether the folder of a control group is that of a group that [NewGroup] made with a name.
+func InGroup(folder, name string) bool {
+	rest, ok := strings.CutPrefix(folder, "bailey-"+name+"-")
+	_, err := hex.DecodeString(rest)
+	return ok && err == nil && len(rest) == 12
+}
+
 // sweep removes the groups of narrow whose processes have ended.
 func (p *place) sweep() {
 	for _, dir := range p.dirs {

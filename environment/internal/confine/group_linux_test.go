@@ -156,3 +156,54 @@ func TestGroupEnds(t *testing.T) {
 		}
 	}
 }
+
+// The groups of a name end, and those of a longer name stay.
+func TestEndGroups(t *testing.T) {
+	if err := Groups(); err != nil {
+		t.Skipf("NOT TESTED: %v", err)
+	}
+	member := func(name string) (*Group, func() error) {
+		g, err := NewGroup(name, 64<<20, 32, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("/bin/cat")
+		in, err := cmd.StdinPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err == nil {
+			err = g.Add(cmd.Process.Pid)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return g, func() error {
+			in.Close()
+			return cmd.Wait()
+		}
+	}
+	one, oneEnds := member("end-0123")
+	two, twoEnds := member("end-0123")
+	other, otherEnds := member("end-0123-45")
+	if err := EndGroups("end-0123"); err != nil {
+		t.Error(err)
+	}
+	if oneEnds() == nil || twoEnds() == nil {
+		t.Error("a process of the groups ended by itself")
+	}
+	for _, dir := range append(one.dirs, two.dirs...) {
+		if _, err := os.Stat(dir); !os.IsNotExist(err) {
+			t.Errorf("%s is still there: %v", dir, err)
+		}
+	}
+	if err := otherEnds(); err != nil {
+		t.Errorf("a process of another group: %v", err)
+	}
+	if err := other.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := errors.Join(one.Close(), EndGroups("end-0123")); err != nil {
+		t.Errorf("none is left to be ended: %v", err)
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -54,6 +55,19 @@ type Options struct {
 	// PerTenant is the most jobs of one tenant that run at the same time. [Local.Create] then returns an error
 	// that wraps [ErrTenant]. The default is no limit.
 	PerTenant int
+	// Attach, if set, is called before the start of each bailey-box. Its result is [Job.Attached].
+	Attach func() (Attachment, error)
+
+	off sweepOff
+}
+
+// An Attachment is a thing of one bailey-box that the others of its provider do not have.
+type Attachment interface {
+	// Args are added to the command, and Env to the variables.
+	Args() []string
+	Env() []string
+	// Close is called once, when the bailey-box has ended.
+	Close() error
 }
 
 // Local runs jobs as processes of this machine.
@@ -66,6 +80,9 @@ type Local struct {
 	end   context.CancelFunc
 
 	broken chan error // why the last start failed, while the next one waits
+
+	own    *own // the folder of all jobs
+	leaves func() error
 
 	mu      sync.Mutex
 	all     map[*Job]bool
@@ -115,6 +132,10 @@ func NewLocal(o Options) (*Local, error) {
 	if err := confine.Groups(); err != nil {
 		l.notes = append(l.notes, err.Error())
 	}
+	if l.own, err = claim(dir, o.off); err != nil {
+		return nil, err
+	}
+	l.leaves = sync.OnceValue(l.own.leave)
 	if err := l.tryDisk(); err != nil {
 		l.notes = append(l.notes, err.Error())
 	}
@@ -125,9 +146,13 @@ func NewLocal(o Options) (*Local, error) {
 // Notes returns the limits that this machine does not have, a sentence for each.
 func (l *Local) Notes() []string { return l.notes }
 
+// Found returns the number of jobs that providers of the same Dir had left when they were killed. They were ended and
+// removed by [NewLocal]. The error lists those that could not be removed, which the next start tries again.
+func (l *Local) Found() (int, error) { return l.own.found, l.own.failed }
+
 // tryDisk limits a folder, and removes it.
 func (l *Local) tryDisk() error {
-	dir, err := os.MkdirTemp(l.o.Dir, "probe-")
+	dir, err := os.MkdirTemp(l.own.dir, "probe-")
 	if err != nil {
 		return fmt.Errorf("jobs: Options.Dir: %w", err)
 	}
@@ -144,6 +169,9 @@ const firstRest, longestRest = 100 * time.Millisecond, 10 * time.Second
 // fill keeps jobs waiting. One of them is in its hand while the channel is full. A start may fail because the
 // machine is full for a while, so it is tried again.
 func (l *Local) fill() {
+	// The kernel ends a job with the thread that started it, see withUs. This one stays as long as the process.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	defer close(l.warm)
 	rest := firstRest
 	for l.ctx.Err() == nil {
@@ -184,6 +212,8 @@ type Job struct {
 	Last Entry
 	// Restored reports whether there was a snapshot.
 	Restored bool
+	// Attached is the result of Options.Attach, or nil.
+	Attached Attachment
 
 	l      *Local
 	base   string
@@ -210,7 +240,7 @@ type Job struct {
 const gate = `read -r go && exec "$@"`
 
 func (l *Local) start() (_ *Job, err error) {
-	base, err := os.MkdirTemp(l.o.Dir, "job-")
+	base, err := os.MkdirTemp(l.own.dir, "job-")
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
@@ -239,9 +269,21 @@ func (l *Local) start() (_ *Job, err error) {
 		close(j.ended)
 		return nil, err
 	}
-	j.cmd = exec.Command("/bin/sh", append(append([]string{"-c", gate, "sh"}, l.o.Box...), "-dir", j.Dir, "-state", state, "-session", "latest")...)
+	args := append(append([]string{"-c", gate, "sh"}, l.o.Box...), "-dir", j.Dir, "-state", state, "-session", "latest")
 	// A job has none of this process's variables.
-	j.cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + j.Dir, "TMPDIR=" + filepath.Join(base, "tmp")}, l.o.Env...)
+	env := append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=" + j.Dir, "TMPDIR=" + filepath.Join(base, "tmp")}, l.o.Env...)
+	if l.o.Attach != nil {
+		a, err := l.o.Attach()
+		if err != nil {
+			close(j.ended)
+			return nil, err
+		}
+		j.Attached = a
+		args, env = append(args, a.Args()...), append(env, a.Env()...)
+	}
+	j.cmd = exec.Command("/bin/sh", args...)
+	j.cmd.Env = env
+	withUs(j.cmd)
 	in, err := j.cmd.StdinPipe()
 	if err != nil {
 		close(j.ended)
@@ -255,7 +297,7 @@ func (l *Local) start() (_ *Job, err error) {
 		close(j.ended)
 		return nil, err
 	}
-	if j.group, err = confine.NewGroup("job", l.o.Memory, l.o.Processes, l.o.CPU); err == nil {
+	if j.group, err = confine.NewGroup(l.own.group, l.o.Memory, l.o.Processes, l.o.CPU); err == nil {
 		err = j.group.Add(j.cmd.Process.Pid)
 	} else if confine.Groups() != nil {
 		err = nil // Notes says so
@@ -558,6 +600,9 @@ func (j *Job) halt() error {
 
 func (j *Job) throw() error {
 	errs := []error{j.halted()}
+	if j.Attached != nil {
+		errs = append(errs, j.Attached.Close())
+	}
 	for _, r := range []*os.Root{j.root, j.state} {
 		if r != nil {
 			errs = append(errs, r.Close())
@@ -596,5 +641,5 @@ func (l *Local) Close() error {
 		all.Go(func() { errs[i] = j.Close() })
 	}
 	all.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, l.leaves())...)
 }

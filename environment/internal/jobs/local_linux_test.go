@@ -46,8 +46,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// provider returns a provider of real boxes.
-func provider(t testing.TB, warm int, change func(*Options)) (*Local, Store) {
+// options are those of a provider of real boxes.
+func options(t testing.TB, warm int) Options {
 	t.Helper()
 	if err := confine.Supported(); err != nil {
 		t.Skipf("NOT TESTED: %v", err)
@@ -69,7 +69,14 @@ func provider(t testing.TB, warm int, change func(*Options)) (*Local, Store) {
 	if err = errors.Join(err, os.WriteFile(file, []byte(pol), 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Box: []string{box, "-policy", file, "-cache", "none"}, Dir: dir, Store: s, Warm: warm}
+	return Options{Box: []string{box, "-policy", file, "-cache", "none"}, Dir: dir, Store: s, Warm: warm}
+}
+
+// provider returns a provider of real boxes.
+func provider(t testing.TB, warm int, change func(*Options)) (*Local, Store) {
+	t.Helper()
+	o := options(t, warm)
+	s := o.Store
 	if change != nil {
 		change(&o)
 	}
@@ -81,7 +88,7 @@ func provider(t testing.TB, warm int, change func(*Options)) (*Local, Store) {
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
-		if left, _ := filepath.Glob(filepath.Join(dir, "job-*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(o.Dir, "jobs-*")); len(left) > 0 {
 			t.Errorf("%q are left", left)
 		}
 	})
