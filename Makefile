@@ -40,6 +40,9 @@ CACHED = $$($(GO) list ./... | grep -vxE "$$($(GO) list -m)(/internal/jsx/blockl
 # 77 s in place of 46). make soak, e2e, attack and bench leave it out.
 LEAN := --js-flags=--liftoff-only,--wasm-lazy-validation
 
+# The packages of agent.wasm that are compiled without inlining, for its size: all but those that draw an answer.
+COLD := github.com/bailey-go/bailey/...,!github.com/bailey-go/bailey/iframe/...,!github.com/bailey-go/bailey/internal/jsx,!github.com/bailey-go/bailey/internal/frame,!github.com/bailey-go/bailey/internal/wire/...,mvdan.cc/sh/v3/...
+
 # Runs a command with its temporary files in memory.
 IN_MEMORY := $(CURDIR)/internal/tools/inmemory.sh
 
@@ -146,7 +149,7 @@ lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size b
 	$(BIN)/wasm_exec build ./sandbox/testdata/size -o build/sizes/box
 	$(BIN)/wasm_exec size -max 1900KB build/sizes/box
 	@# The box of the npm package, with shell, web, providers, the dialog of consent, WASI programs and MCP.
-	$(BIN)/wasm_exec build ./wasm_exec/prebuilt/agent -name agent -o build/sizes/agent
+	$(BIN)/wasm_exec build ./wasm_exec/prebuilt/agent -name agent -cold "$(COLD)" -o build/sizes/agent
 	$(BIN)/wasm_exec size -max 3300KB build/sizes/agent
 	$(GO) build -modfile=internal/tools/go.mod -o $(BIN)/govulncheck golang.org/x/vuln/cmd/govulncheck
 	@echo "govulncheck:"; internal/tools/vulncheck.sh $(BIN)/govulncheck ./...
@@ -181,7 +184,7 @@ soak: $(RUNNER) testwasm node_modules wasitools build/npm/node_modules ## what i
 .PHONY: dist
 dist: $(BIN)/wasm_exec ## build the npm package of the prebuilt bailey.wasm and agent.wasm, their JavaScript API and types into dist/ (VERSION=0.2.0)
 	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -name bailey -o build/prebuilt
-	$(BIN)/wasm_exec build ./wasm_exec/prebuilt/agent -name agent -o build/prebuilt
+	$(BIN)/wasm_exec build ./wasm_exec/prebuilt/agent -name agent -cold "$(COLD)" -o build/prebuilt
 	$(GO) run ./wasm_exec/npm -version "$(VERSION)" -o dist build/prebuilt
 	@echo "dist is the package: copy it beside a page, or pack it with \"npm pack ./dist\""
 

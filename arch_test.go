@@ -78,7 +78,7 @@ var rooms = map[string][]string{
 	"headers":                   {"internal/jsx", "protocol"},
 	"wasm_exec/templates":       {"protocol", "fsaccess", "iframe", "sandbox"},
 	"wasm_exec/prebuilt":        {"protocol", "fsaccess", "iframe", "internal/asset", "internal/jsx", "internal/typescript"},
-	"wasm_exec/prebuilt/agent":  {"protocol", "fsaccess", "iframe", "internal/jsx", "sandbox", "wasm_exec/prebuilt", "worker"},
+	"wasm_exec/prebuilt/agent":  {"protocol", "fsaccess", "iframe", "internal/frontmatter", "internal/jsx", "sandbox", "wasm_exec/prebuilt", "worker"},
 	"examples":                  {"protocol", "fsaccess", "iframe", "worker", "sandbox", "headers"},
 	// Outside of its questions, the page shows diffs and counts in the sheet's words too.
 	"examples/files": {"protocol", "fsaccess", "iframe", "worker", "sandbox", "headers", "examples/internal", "internal/consent"},

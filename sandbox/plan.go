@@ -90,7 +90,7 @@ func (p *Plan) Diff(ctx context.Context) (string, error) {
 
 // Apply asks the user once about all changes, and applies them to the real folder if the user
 // agrees. They are one step for undo. If a file was changed by another program since the dry run
-// began, Apply changes nothing and returns a [*fsaccess.ConflictError]. A plan can be applied only
+// began, Apply changes nothing, and the error has [protocol.ReasonStale]. A plan can be applied only
 // once. From then on its box can't change any file, so the applied changes are the shown ones.
 func (p *Plan) Apply(ctx context.Context) ([]fsaccess.FileChange, error) {
 	p.mu.Lock()

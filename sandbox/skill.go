@@ -487,6 +487,10 @@ func acceptSkill(ctx context.Context, c *Call, s Skill) error {
 	if len(s.AllowedTools) > 0 {
 		effects = append(effects, gate.Effect{Text: "the tools in its line allowed-tools get no permission by that", Risk: protocol.RiskLow})
 	}
+	reason := "these instructions come with the folder, and not from you"
+	if path.Base(s.Source) != "SKILL.md" {
+		reason = "these instructions are not your own"
+	}
 	return c.acceptOnce(ctx, key, gate.Request{Call: c.ID, Tool: "skill", Title: title, Effects: effects, Args: c.Args, Risk: protocol.RiskHigh,
-		Untrusted: true, Reason: "these instructions come with the folder, and not from you", Diff: s.Content, Session: c.Session(), Agent: c.scope.agent})
+		Untrusted: true, Reason: reason, Diff: s.Content, Session: c.Session(), Agent: c.scope.agent})
 }

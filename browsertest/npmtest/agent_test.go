@@ -41,6 +41,7 @@ func kitAt(t *testing.T, files string, h hosting) (p browser.Page, console func(
 		html = []byte(strings.NewReplacer(`src="./`, `crossorigin src="`+cdn.URL+"/", `href="./`, `href="`+cdn.URL+"/").Replace(string(html)))
 		csp = strings.NewReplacer("script-src 'self'", "script-src "+cdn.URL, "connect-src 'self'", "connect-src 'self' "+cdn.URL).Replace(csp) // the model is on the page's server
 	}
+	vault := &vault{}
 	server := httptest.NewServer(http.StripPrefix("/"+strings.TrimSuffix(h.folder, "/"), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := strings.TrimPrefix(r.URL.Path, "/"); path {
 		case "model/v1/chat/completions":
@@ -48,6 +49,9 @@ func kitAt(t *testing.T, files string, h hosting) (p browser.Page, console func(
 			return
 		case "mcp":
 			mcpServer(w, r)
+			return
+		case "vault/echo", "vault/away", "vault/seen":
+			vault.ServeHTTP(w, r)
 			return
 		case "":
 			if h.strict {

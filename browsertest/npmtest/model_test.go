@@ -19,6 +19,7 @@ type turn struct {
 	}
 	Status int  // not 0: an error, with Text as its message
 	Hold   bool // after the text the answer goes on until the page ends the request
+	System bool // the text is the system prompt
 	Echo   bool // the text is the request: its results, or else the number of its messages and the files of the last one
 }
 
@@ -54,11 +55,13 @@ func model(w http.ResponseWriter, r *http.Request) {
 		err = json.Unmarshal(body, &req)
 	}
 	var turns []turn
-	step, results := 0, ""
+	step, results, system := 0, "", ""
 	var files []string
 	for _, m := range req.Messages {
 		text, with := m.text()
 		switch m.Role {
+		case "system", "developer":
+			system += text
 		case "user":
 			if files = with; !strings.Contains(text, "[{") { // the files of a result come as a message of the user
 				continue
@@ -80,6 +83,9 @@ func model(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(t.Status)
 		fmt.Fprintf(w, `{"error":{"message":%q}}`, t.Text)
 		return
+	}
+	if t.System {
+		t.Text = "the system prompt: " + system
 	}
 	if t.Echo {
 		if t.Text = strings.TrimSpace(results); t.Text == "" {

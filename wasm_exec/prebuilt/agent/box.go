@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/enclave"
 	"github.com/bailey-go/bailey/sandbox/mcpclient"
 	"github.com/bailey-go/bailey/sandbox/policy"
+	"github.com/bailey-go/bailey/sandbox/secrets"
 	"github.com/bailey-go/bailey/sandbox/shell"
 	"github.com/bailey-go/bailey/sandbox/web"
 	"github.com/bailey-go/bailey/wasm_exec/prebuilt/internal/page"
@@ -44,9 +47,13 @@ type theBox struct {
 	run   *command.Runner // nil without commands
 
 	clients []*mcpclient.Client // of MCP servers
+	skills  skillSet
+	secrets *secrets.Store // nil without secrets
 
 	mu       sync.Mutex
 	sessions map[string]*theSession // that are open
+	plans    map[*theBox]bool       // that are open, each by the box of its dry run
+	applying map[*byte]context.CancelCauseFunc
 }
 
 // boxOptions are the BoxOptions of agent.d.mts.
@@ -61,6 +68,9 @@ type boxOptions struct {
 	names              []string // of tools, in their order
 	none, code, sh, on bool     // none: without the standard tools; on: with web_fetch
 	relay, store       string
+	skills             []skillSource
+	secrets            []secret // not nil with the option
+	secretStore        string
 }
 
 // open implements box(options).
@@ -82,6 +92,13 @@ func (b opener) open(ctx context.Context, args []jsx.Value) (any, error) {
 		if t.run, err = b.commands(ctx, o.commands); err != nil {
 			return nil, named(fmt.Errorf("box(options): commands: %w", err))
 		}
+	}
+	if t.skills, err = skills(ctx, o.skills); err != nil {
+		return nil, named(fmt.Errorf("box(options): skills: %w", err))
+	}
+	o.o.Skills = t.skills.list
+	if t.secrets, err = openSecrets(ctx, o); err != nil {
+		return nil, named(err)
 	}
 	if o.o.Tools, err = b.toolset(t, o); err != nil {
 		return nil, named(err)
@@ -180,9 +197,13 @@ func (b opener) options(v jsx.Value) (*boxOptions, error) {
 				return err
 			})
 		case "store":
-			if o.store, err = jsx.String(value, 200); err == nil && strings.TrimSpace(o.store) == "" {
-				err = errors.New("must be a name")
-			}
+			o.store, err = nameOf(value)
+		case "skills":
+			o.skills, err = b.skillSources(value)
+		case "secrets":
+			o.secrets, err = secretsOf(value)
+		case "secretStore":
+			o.secretStore, err = nameOf(value)
 		case "systemPrompt":
 			o.o.SystemPrompt, err = jsx.String(value, maxPrompt)
 		case "remember":
@@ -202,6 +223,15 @@ func (b opener) options(v jsx.Value) (*boxOptions, error) {
 		err = errors.New("box(options): model is missing")
 	}
 	return o, err
+}
+
+// nameOf reads the name of a database.
+func nameOf(v jsx.Value) (string, error) {
+	name, err := jsx.String(v, 200)
+	if err == nil && strings.TrimSpace(name) == "" {
+		err = errors.New("must be a name")
+	}
+	return name, err
 }
 
 // remember hands a rule that the user wants to keep to the page.
@@ -241,12 +271,17 @@ func (b opener) toolset(t *theBox, o *boxOptions) ([]sandbox.Tool, error) {
 	if t.run != nil {
 		list = append(list, sandbox.ToolRun(t.run))
 	}
-	if o.on {
+	if o.on || t.secrets != nil {
 		broker, err := web.NewBroker(web.BrokerOptions{Relay: o.relay})
 		if err != nil {
 			return nil, fmt.Errorf("box(options): web: %w", err)
 		}
-		list = append(list, web.Fetch(broker))
+		if o.on {
+			list = append(list, web.Fetch(broker))
+		}
+		if t.secrets != nil {
+			list = append(list, web.Secrets(broker, t.secrets)...)
+		}
 	}
 	for _, name := range o.names {
 		tool, err := b.tool(name, o.tools[name], o.folder)
@@ -259,7 +294,10 @@ func (b opener) toolset(t *theBox, o *boxOptions) ([]sandbox.Tool, error) {
 }
 
 func (t *theBox) methods() map[string]page.Method {
-	return map[string]page.Method{
+	methods := map[string]page.Method{
+		"skills":        {Run: t.skills.table},
+		"skillText":     {Run: t.skills.text},
+		"plan":          {Run: t.plan},
 		"session":       {Run: t.session},
 		"sessions":      {Run: t.stored},
 		"removeSession": {Run: t.remove},
@@ -284,18 +322,16 @@ func (t *theBox) methods() map[string]page.Method {
 			return list, nil
 		}},
 		"stop": {Run: func(_ context.Context, args []jsx.Value) (any, error) {
-			return nil, stopAll(t.box, args)
+			why, err := reason(args)
+			if err == nil {
+				t.halt(why)
+			}
+			return nil, err
 		}},
 		"close": {Run: func(ctx context.Context, _ []jsx.Value) (any, error) { return nil, t.close(ctx) }},
 	}
-}
-
-func stopAll(b *sandbox.Box, args []jsx.Value) error {
-	why, err := reason(args)
-	if err == nil {
-		b.Stop(why)
-	}
-	return err
+	secretMethods(t.secrets, methods)
+	return methods
 }
 
 // reason returns the reason of stop(why), which the errors of the calls contain.
@@ -405,19 +441,20 @@ func (t *theBox) explain(ctx context.Context, args []jsx.Value) (any, error) {
 
 // close stops all runs and closes the sessions. What the page still holds is closed then.
 func (t *theBox) close(ctx context.Context) error {
-	t.box.Stop("the box is closed")
+	t.halt("the box is closed")
 	t.mu.Lock()
-	list := make([]*theSession, 0, len(t.sessions))
-	for _, s := range t.sessions {
-		list = append(list, s)
-	}
+	list, plans := slices.Collect(maps.Values(t.sessions)), slices.Collect(maps.Keys(t.plans))
+	t.plans = nil
 	t.mu.Unlock()
 	for _, s := range list {
 		s.close()
 	}
 	var err error
+	for _, dry := range plans {
+		err = errors.Join(err, dry.close(ctx))
+	}
 	if t.code != nil {
-		err = t.code.Close()
+		err = errors.Join(err, t.code.Close())
 	}
 	if t.run != nil {
 		err = errors.Join(err, t.run.Close())

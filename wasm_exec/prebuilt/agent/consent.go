@@ -158,12 +158,9 @@ func (d *dialog) stop() {
 		return
 	}
 	const why = "the user pressed stop"
-	now.box.mu.Lock()
-	s := now.box.sessions[now.session]
-	now.box.mu.Unlock()
-	if s != nil {
+	if s := now.box.openSession(now.session); s != nil {
 		s.s.Interrupt(why)
-	} else { // a subagent, or a call of the page
-		now.box.box.Stop(why)
+	} else { // a subagent, a call of the page, or a plan
+		now.box.halt(why)
 	}
 }

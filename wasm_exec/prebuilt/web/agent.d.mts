@@ -155,6 +155,24 @@ export interface BoxOptions {
   mcp?: MCPServer[];
   /** Adds the tool web_fetch, if it is set. It needs net.fetch. relay is an address of yours that fetches pages without CORS. */
   web?: boolean | { relay?: string };
+  /**
+   * Instructions that the model may load by name with the tool skill: the texts of SKILL.md files in the open format Agent Skills, and
+   * folders with them. The user accepts each before the model receives it, unless it is trusted. No line of a skill, such as
+   * allowed-tools, gives a permission. box() rejects if a text is no skill. A folder's files that are none are in skills().refused.
+   */
+  skills?: SkillSource[];
+  /**
+   * Secrets of the user by their names, such as the key of an API. They add the tools secrets and web_request. The model gets names, hosts
+   * and placeholders, and no value. web_request puts the value into a header of a GET request to one of the secret's hosts, if the policy
+   * grants secrets.use for the name and net.fetch for the host, and the user agrees. An answer that repeats the value has the placeholder
+   * in its place. A relay of the option web must be one of the secret's hosts, too. The list needs secrets.has.
+   */
+  secrets?: Record<string, Secret>;
+  /**
+   * Name of the IndexedDB database for secrets, encrypted with a key that no script can export. A script of the same origin can still have
+   * them decrypted. Default: in memory, until the page is left. It adds the tools of the option secrets.
+   */
+  secretStore?: string;
   /** Name of the IndexedDB database for the sessions. They are not encrypted. Default: in memory until close(). */
   store?: string;
   systemPrompt?: string;
@@ -162,6 +180,44 @@ export interface BoxOptions {
   remember?: (rule: object) => void | Promise<void>;
   /** Called with the progress lines of running calls. */
   onProgress?: (progress: { session: string; toolCallId: string; text: string }) => void;
+}
+
+/**
+ * A skill or a folder of skills: the text of a SKILL.md of at most 64 KiB, or a folder of the same load() with files NAME/SKILL.md below
+ * paths. Default of paths: .agents/skills, .claude/skills and .skills. name is that of a text, by default the name in its front matter, and
+ * source is the text's origin for the question. trusted marks skills of the page's own: the model learns of them by the system prompt, and
+ * receives them without a question. Default false.
+ */
+export type SkillSource =
+  | string
+  | Folder
+  | { text: string; name?: string; source?: string; trusted?: boolean; folder?: undefined }
+  | { folder: Folder; paths?: string[]; trusted?: boolean; text?: undefined };
+
+export interface SkillInfo {
+  name: string;
+  description: string;
+  /** The path of the file, or the source of a text. */
+  source: string;
+  trusted: boolean;
+  license: string;
+  compatibility: string;
+  metadata: Record<string, string>;
+  /** For display. They are no permission. */
+  allowedTools: string[];
+  /** The arguments in a word, such as "[file]". */
+  argumentHint: string;
+  /** The model can't load it. */
+  userOnly: boolean;
+  /** Do not offer it as a command. */
+  modelOnly: boolean;
+}
+
+export interface Secret {
+  /** 8 to 4,096 printable ASCII characters in one line. */
+  value: string;
+  /** 1 to 16 hosts, as in a policy: api.example.org, *.example.org, localhost:8080. */
+  hosts: string[];
 }
 
 /** An MCP server, by an address or in the page. */
@@ -366,11 +422,56 @@ export interface Box {
   call(tool: string, args?: object): Promise<unknown>;
   /** Returns the policy's decision about a call, which is not made. */
   explain(tool: string, args?: object): Promise<{ decision: 'allow' | 'ask' | 'deny'; reason: string; text: string }>;
+  /** Returns the skills, and the files that are none. A reason may quote the file: it is for the user, and not for a model. */
+  skills(): Promise<{ skills: SkillInfo[]; refused: { path: string; reason: string }[] }>;
+  /**
+   * Returns a skill's text with its arguments put in, for a user who calls it as a command: send it as a message. $ARGUMENTS, $0 and $1
+   * become the arguments. Nothing in it is run. Arguments have at most 4 KiB. Rejects with NotFoundError if there is no such skill.
+   */
+  skillText(name: string, args?: string): Promise<string>;
+  /** Returns the hosts and the placeholders of the secrets. No method returns a value. */
+  secrets(): Promise<Record<string, { hosts: string[]; placeholder: string }>>;
+  /** Stores a secret, or replaces it with its hosts. A name is a small letter, then up to 62 of a-z, 0-9, _ and -. A box has at most 100. */
+  setSecret(name: string, secret: Secret): Promise<void>;
+  removeSecret(name: string): Promise<void>;
+  /**
+   * Returns a text with the values of its placeholders, for a request of the page's own tool to host, a "host:port". Send it there alone,
+   * without redirects, and keep it nowhere. Rejects with SECURITY_VIOLATION if a secret is not for the host.
+   */
+  fillSecrets(text: string, host: string): Promise<string>;
+  /**
+   * Returns an answer of host, a "host:port", with the values of that host's secrets replaced by their placeholders, also where they are
+   * escaped, in base64 or reversed. Call it before a tool of the page returns the answer.
+   */
+  hideSecrets(text: string, host: string): Promise<string>;
+  /**
+   * Begins a dry run over a copy of the folder. Its changes are not asked about until apply(). Other effects that would need a question are
+   * refused. Rejects with SESSION_ERROR without a folder.
+   */
+  plan(): Promise<Plan>;
   /** Returns the tools, and why one can't be used here. */
   tools(): Promise<{ name: string; available: boolean; reason: string }[]>;
-  /** Ends every running call. The model gets why. */
+  /** Ends every running call, those of its plans too. The model gets why. */
   stop(why?: string): Promise<void>;
-  /** Ends all runs, and closes the sessions. */
+  /** Ends all runs, and closes the sessions and the plans. */
+  close(): Promise<void>;
+}
+
+/** A dry run. Call tools of its box, or let a session of it run, then show diff() or call apply(). */
+export interface Plan {
+  /** A box over the copy, with the same policy, tools and sessions. Its answers are those of the real box at the time of plan(). */
+  readonly box: Box;
+  /** Returns the changes that apply() would make, by path. size is in bytes, and 0 for a folder. */
+  changes(): Promise<{ path: string; kind: 'added' | 'changed' | 'removed'; folder: boolean; size: number }[]>;
+  /** Returns all changes as one unified diff. */
+  diff(): Promise<string>;
+  /**
+   * Asks the user once about all changes, and makes them if the user agrees, as one step of the folder's undo. Returns the changes. If a
+   * file was changed meanwhile by another program, nothing is written, and it rejects with ConflictError. A plan is applied once, and its
+   * box writes nothing from then on.
+   */
+  apply(): Promise<{ path: string; kind: 'added' | 'changed' | 'removed'; folder: boolean; size: number }[]>;
+  /** Drops the copy. */
   close(): Promise<void>;
 }
 

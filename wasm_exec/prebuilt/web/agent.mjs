@@ -46,6 +46,7 @@ const own = (options) => {
   const { tools, ...rest } = options;
   if ('folder' in rest) rest.folder = unguarded(rest.folder);
   if ('ask' in rest) rest.ask = asking(rest.ask);
+  if (Array.isArray(rest.skills)) rest.skills = rest.skills.map((/** @type {any} */ s) => s && typeof s === 'object' && 'folder' in s ? { ...s, folder: unguarded(s.folder) } : unguarded(s));
   if ('commands' in rest) rest.commands = commandsOf(rest.commands);
   if (tools === undefined) return rest;
   return { ...rest, tools: tools && typeof tools === 'object' ? Object.fromEntries(Object.entries(tools).map(([name, tool]) => [name, toolOf(tool)])) : tools };
@@ -65,7 +66,11 @@ const boxOf = (box) => ({
   ...box,
   session: async (id) => sessionOf(await box.session(id)),
   importSession: async (text) => sessionOf(await box.importSession(text)),
+  plan: async () => planOf(await box.plan()),
 });
+
+/** @param {any} plan @returns {import('./agent.d.mts').Plan} */
+const planOf = (plan) => ({ ...plan, box: boxOf(plan.box) });
 
 /** @param {any} session @returns {import('./agent.d.mts').Session} */
 const sessionOf = (session) => {

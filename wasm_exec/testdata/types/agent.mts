@@ -53,6 +53,23 @@ await bailey.box({ model: { provider: 'commands' }, ask: async (question) => que
 await bailey.box({ model: { provider: 'commands' }, ask: document.body });
 // @ts-expect-error whose is a text or a function
 consent.whose = 1;
+const skilled = await bailey.box({ model: { provider: 'commands' }, skills: ['---\nname: a\n---\n', folder, { folder, paths: ['skills'], trusted: true }, { text: 'x', name: 'b', trusted: true }], secrets: { github: { value: '12345678', hosts: ['api.example.org'] } }, secretStore: 'mine' });
+(await skilled.skills()).skills[0].metadata.author?.length;
+(await skilled.skills()).refused[0].reason.length;
+(await skilled.skillText('a', 'x')).length;
+(await skilled.secrets()).github.hosts.join();
+await skilled.setSecret('github', { value: '12345678', hosts: [] });
+await skilled.hideSecrets(await skilled.fillSecrets('x', 'api.example.org:443'), 'api.example.org:443');
+const plan = await skilled.plan();
+for (const c of await plan.changes()) if (c.kind === 'added') c.size.toFixed();
+await (await plan.box.session()).close();
+(await plan.apply()).length;
+// @ts-expect-error a secret has hosts
+await skilled.setSecret('github', { value: '12345678' });
+// @ts-expect-error a skill is a text or a folder
+await bailey.box({ model: { provider: 'commands' }, skills: [{ trusted: true }] });
+// @ts-expect-error no method returns a value
+(await skilled.secrets()).github.value;
 export { chat, chat6, messages, messages6 };
 // @ts-expect-error there is no such provider
 await bailey.box({ model: { provider: 'acme', name: 'x' } });
