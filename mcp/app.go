@@ -34,7 +34,21 @@ func addApp(server *sdk.Server, box *sandbox.Box, t *sdk.Tool) error {
 	if len(page.Resources) > 0 {
 		csp["resourceDomains"] = page.Resources
 	}
-	about := sdk.Meta{"ui": map[string]any{"csp": csp, "prefersBorder": page.Border}}
+	if len(page.Frames) > 0 {
+		csp["frameDomains"] = page.Frames
+	}
+	ui := map[string]any{"csp": csp, "prefersBorder": page.Border}
+	wants := map[string]any{}
+	for _, f := range page.Permissions {
+		if f == "clipboard-write" {
+			f = "clipboardWrite"
+		}
+		wants[f] = map[string]any{}
+	}
+	if len(wants) > 0 {
+		ui["permissions"] = wants
+	}
+	about := sdk.Meta{"ui": ui}
 	server.AddResource(&sdk.Resource{URI: page.URI, Name: t.Name, MIMEType: appType, Meta: about}, func(context.Context, *sdk.ReadResourceRequest) (*sdk.ReadResourceResult, error) {
 		return &sdk.ReadResourceResult{Contents: []*sdk.ResourceContents{{URI: page.URI, MIMEType: appType, Text: page.HTML, Meta: about}}}, nil
 	})

@@ -19,7 +19,7 @@ func TestPageOfATool(t *testing.T) {
 	p, err := policy.Parse(`{"capabilities": {"stream.send": true}}`, policy.Options{})
 	must(t, err)
 	box, err := sandbox.New(sandbox.Options{Policy: p, Tools: []sandbox.Tool{
-		{Tool: protocol.Tool{ID: "chart", Description: "Shows a chart."}, Run: run, App: &protocol.App{HTML: "<p>chart", Connect: []string{"https://a.example"}, Border: true}},
+		{Tool: protocol.Tool{ID: "chart", Description: "Shows a chart."}, Run: run, App: &protocol.App{HTML: "<p>chart", Connect: []string{"https://a.example"}, Frames: []string{"https://f.example"}, Permissions: []string{"camera", "clipboard-write"}, Border: true}},
 		{Tool: protocol.Tool{ID: "plain", Description: "x"}, Run: run},
 		{Tool: protocol.Tool{ID: "odd", Description: "x"}, Run: run, App: &protocol.App{URI: "https://a.example/", HTML: "x"}},
 		{Tool: protocol.Tool{ID: "empty", Description: "x"}, Run: run, App: &protocol.App{}},
@@ -40,7 +40,7 @@ func TestPageOfATool(t *testing.T) {
 	res, err := s.ReadResource(t.Context(), &sdk.ReadResourceParams{URI: "ui://bailey/chart"})
 	must(t, err)
 	c := res.Contents[0]
-	if c.Text != "<p>chart" || c.MIMEType != "text/html;profile=mcp-app" || fmt.Sprint(map[string]any(c.Meta)) != "map[ui:map[csp:map[connectDomains:[https://a.example]] prefersBorder:true]]" {
+	if c.Text != "<p>chart" || c.MIMEType != "text/html;profile=mcp-app" || fmt.Sprint(map[string]any(c.Meta)) != "map[ui:map[csp:map[connectDomains:[https://a.example] frameDomains:[https://f.example]] permissions:map[camera:map[] clipboardWrite:map[]] prefersBorder:true]]" {
 		t.Errorf("%+v", c)
 	}
 	for _, bad := range []string{"odd", "empty"} {

@@ -11,6 +11,10 @@ type App struct {
 	// scripts, styles, images, fonts and media. A host grants none of them unless the user agrees.
 	Connect, Resources []string
 
+	// Frames are the origins of the frames that it wants to show, and Permissions the features of the
+	// browser: "camera", "clipboard-write", "geolocation" and "microphone".
+	Frames, Permissions []string
+
 	// Border reports whether the page wants a visible border.
 	Border bool
 }

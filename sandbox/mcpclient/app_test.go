@@ -88,13 +88,14 @@ func TestApp(t *testing.T) {
 		contents []any
 		want     string // of the page, empty if there is none
 	}{
-		"text":                     {[]any{page(kind, args{"text": "<p>x"})}, "{ui://far/page <p>x [] [] false}"},
-		"base64":                   {[]any{page(kind, args{"blob": base64.StdEncoding.EncodeToString([]byte("<p>y"))})}, "{ui://far/page <p>y [] [] false}"},
-		"a type in another manner": {[]any{page(`text/HTML; profile="mcp-app"`, args{"text": "<p>x"})}, "{ui://far/page <p>x [] [] false}"},
-		"with wishes": {[]any{page(kind, args{"text": "x", "_meta": args{"ui": args{"prefersBorder": true, "csp": args{"connectDomains": []any{"https://a.example", "bad one", "https://b.example;x"}, "resourceDomains": []any{"https://c.example"}}}}})},
-			"{ui://far/page x [https://a.example] [https://c.example] true}"},
-		"wishes that are none": {[]any{page(kind, args{"text": "x", "_meta": args{"ui": "x"}})}, "{ui://far/page x [] [] false}"},
-		"the second":           {[]any{page("text/plain", args{"text": "no"}), page(kind, args{"text": "x"})}, "{ui://far/page x [] [] false}"},
+		"text":                     {[]any{page(kind, args{"text": "<p>x"})}, "{ui://far/page <p>x [] [] [] [] false}"},
+		"base64":                   {[]any{page(kind, args{"blob": base64.StdEncoding.EncodeToString([]byte("<p>y"))})}, "{ui://far/page <p>y [] [] [] [] false}"},
+		"a type in another manner": {[]any{page(`text/HTML; profile="mcp-app"`, args{"text": "<p>x"})}, "{ui://far/page <p>x [] [] [] [] false}"},
+		"with wishes": {[]any{page(kind, args{"text": "x", "_meta": args{"ui": args{"prefersBorder": true, "csp": args{"connectDomains": []any{"https://a.example", "bad one", "https://b.example;x"}, "resourceDomains": []any{"https://c.example"}, "frameDomains": []any{"https://d.example", "*;"}},
+			"permissions": args{"microphone": args{}, "clipboardWrite": args{}, "camera": nil, "usb": args{}}}}})},
+			"{ui://far/page x [https://a.example] [https://c.example] [https://d.example] [clipboard-write microphone] true}"},
+		"wishes that are none": {[]any{page(kind, args{"text": "x", "_meta": args{"ui": "x"}})}, "{ui://far/page x [] [] [] [] false}"},
+		"the second":           {[]any{page("text/plain", args{"text": "no"}), page(kind, args{"text": "x"})}, "{ui://far/page x [] [] [] [] false}"},
 		"another type":         {[]any{page("text/html", args{"text": "x"})}, ""},
 		"another address":      {[]any{args{"uri": "ui://far/other", "mimeType": kind, "text": "x"}}, ""},
 		"nothing in it":        {[]any{page(kind, nil)}, ""},

@@ -217,11 +217,18 @@ func (c *Client) App(ctx context.Context, uri string) (protocol.App, error) {
 			CSP struct {
 				Connect   []string `json:"connectDomains"`
 				Resources []string `json:"resourceDomains"`
+				Frames    []string `json:"frameDomains"`
 			} `json:"csp"`
-			Border bool `json:"prefersBorder"`
+			Permissions map[string]json.RawMessage `json:"permissions"`
+			Border      bool                       `json:"prefersBorder"`
 		}
 		if json.Unmarshal(r.Meta.UI, &ui) == nil {
-			page.Connect, page.Resources, page.Border = origins(ui.CSP.Connect), origins(ui.CSP.Resources), ui.Border
+			page.Connect, page.Resources, page.Frames, page.Border = origins(ui.CSP.Connect), origins(ui.CSP.Resources), origins(ui.CSP.Frames), ui.Border
+			for _, f := range [][2]string{{"camera", "camera"}, {"clipboardWrite", "clipboard-write"}, {"geolocation", "geolocation"}, {"microphone", "microphone"}} {
+				if wish := ui.Permissions[f[0]]; wish != nil && string(wish) != "null" {
+					page.Permissions = append(page.Permissions, f[1])
+				}
+			}
 		}
 		return page, nil
 	}
