@@ -17,12 +17,16 @@ import (
 // App shows the page of a tool: an MCP App (SEP-1865, version 2026-01-26 of the extension
 // io.modelcontextprotocol/ui). Make one with [NewApp]. All methods may be called from any goroutine.
 //
-// The page runs in two nested frames with opaque origins. It can load nothing, connect to nothing,
+// In the opaque mode, the default, the page runs in two nested frames with opaque origins. It can load nothing, connect to nothing,
 // store nothing, open nothing and ask the browser for nothing. Everything else goes through the
 // messages of the protocol, and each of these is a function of [AppOptions] that the page's author
 // can't reach in another way. The Content-Security-Policy of the page around applies to the app as
 // well. One in a meta element of the app's HTML has no effect: such policies are written for inline
 // scripts, which run from blob: URLs here.
+//
+// In the conforming mode, with [AppOptions.Proxy], a sandbox proxy on another origin is the outer frame, as
+// the standard describes it. The page is loaded unchanged, and its origin is as opaque. It can start
+// workers from blob: URLs, show frames, and use the features of the browser that the user agreed to.
 type App struct {
 	host *appHost
 	impl appImpl
@@ -35,16 +39,29 @@ type AppOptions struct {
 	// "App".
 	Label string
 
+	// Proxy is the address of a sandbox proxy on another origin, and chooses the conforming mode. The
+	// proxy is the page that [AppOptions.Page] returns. The policy of the page around must list its
+	// origin in frame-src, and in connect-src unless AllowWithoutConnectionAllowlist is set. Default ""
+	// for the opaque mode.
+	Proxy string
+
 	// Connect and Resources are the origins that the user agreed to, from those that the page
-	// declares in [protocol.App]. Others, and those that the page does not declare, have no effect.
+	// declares in [protocol.App]. Others, and those that the page does not declare, have no effect, nor have
+	// those that the policy of the page around does not list.
 	// Connect is for fetch and sockets. Resources is for scripts, styles, images, fonts and media.
 	// The app can send data to all of them. Default none.
 	Connect, Resources []string
 
+	// Frames and Permissions are the origins of frames in the app, and the features of the browser, in
+	// the same sense. They count in the conforming mode only. The features are "camera",
+	// "clipboard-write", "geolocation" and "microphone". Default none.
+	Frames, Permissions []string
+
 	// AllowWithoutConnectionAllowlist lets the app start even if the page has no
 	// Connection-Allowlist that this browser enforces. The app can then send data to any host by
 	// name look-ups, by the connection that a blocked navigation opens and, if Resources lists an
-	// origin, by WebRTC in a script from there. Without it, NewApp returns an error that wraps
+	// origin, by WebRTC in a script from there. In the conforming mode the header is that of Proxy, and
+	// WebRTC is open without it. Without it, NewApp returns an error that wraps
 	// [ErrLeaks].
 	AllowWithoutConnectionAllowlist bool
 
@@ -114,6 +131,7 @@ type appOff struct {
 	state            bool // requests before ui/initialize
 	link, file, mode bool
 	hurry            bool // the app has a minute to store its state
+	sender, within   bool // of the conforming mode: the sender of a message, and the page's own policy
 }
 
 // NewApp appends the app to parent and returns when its frames are ready. The app lives until Close
@@ -223,7 +241,58 @@ func (o AppOptions) withDefaults(page protocol.App) (AppOptions, error) {
 	}
 	o.Connect = agreed(o.Connect, page.Connect, true)
 	o.Resources = agreed(o.Resources, page.Resources, false)
+	if o.Proxy == "" {
+		o.Frames, o.Permissions = nil, nil
+	}
+	o.Frames = agreed(o.Frames, page.Frames, false)
+	o.Permissions = slices.DeleteFunc(frame.AppFeatures(), func(f string) bool {
+		return !slices.Contains(o.Permissions, f) || !slices.Contains(page.Permissions, f)
+	})
 	return o, errors.Join(errs...)
+}
+
+// Page returns the sandbox proxy of the conforming mode, for a server to send at [AppOptions.Proxy] from
+// another origin than that of the page around. It uses only the options Connect, Resources, Frames and
+// Permissions. They are the most that any app can have there, and the proxy's Connection-Allowlist. Page
+// works natively too, as [EnclaveOptions.Page]. "wasm_exec apps" writes it as a file.
+//
+// embedders are the origins of the pages around, at least one. The page works without its headers, as a
+// static file. Name look-ups, preconnect and WebRTC are then open to apps, and NewApp refuses it unless
+// AllowWithoutConnectionAllowlist is set. In a cross-origin isolated page an app has no frames.
+func (o AppOptions) Page(embedders ...string) (HostedPage, error) {
+	fail := func(format string, args ...any) (HostedPage, error) {
+		return HostedPage{}, protocol.Errorf(protocol.ErrInvalidParams, "page", "", format, args...)
+	}
+	if len(embedders) == 0 {
+		return fail("the proxy needs the origin of a page around, such as https://app.example")
+	}
+	if err := checkEmbedders(embedders); err != nil {
+		return HostedPage{}, err
+	}
+	for i, list := range [][]string{o.Connect, o.Resources, o.Frames} {
+		if got := agreed(list, list, i == 0); len(got) != len(list) {
+			return fail("%q: want different origins such as https://api.example.com, at most %d; wss: is for Connect alone, http: for this machine", list, maxOrigins)
+		}
+	}
+	for _, f := range o.Permissions {
+		if !slices.Contains(frame.AppFeatures(), f) {
+			return fail("Permissions: %q: the features are %s", f, strings.Join(frame.AppFeatures(), ", "))
+		}
+	}
+	p := frame.ProxyPage{Hosts: embedders, Connect: o.Connect, Resources: o.Resources, Frames: o.Frames, Features: o.Permissions, Off: o.layers}
+	html, digest := p.HTML()
+	allowed := []string{}
+	for _, origin := range slices.Concat(o.Connect, o.Resources, o.Frames) {
+		origin = strings.Replace(origin, "wss:", "https:", 1) // the pattern covers both
+		if s := `"` + origin + `"`; !slices.Contains(allowed, s) {
+			allowed = append(allowed, s)
+		}
+	}
+	header := hostedHeader(p.Policy()+"; frame-ancestors "+strings.Join(embedders, " "), "("+strings.Join(allowed, " ")+")", permissions(o.Permissions...), digest)
+	if len(o.Frames) > 0 {
+		delete(header, "Cross-Origin-Embedder-Policy") // few pages of others would load below it
+	}
+	return HostedPage{HTML: html, Header: header}, nil
 }
 
 // agreed returns the origins that the page declares and the user agreed to. Anything that is no plain

@@ -448,6 +448,18 @@ func rpcOf(err error) map[string]any {
 	return map[string]any{"code": rpcInternal, "message": protocol.Public(err).Message}
 }
 
+// granted returns features in the form of the protocol.
+func granted(features []string) map[string]any {
+	out := map[string]any{}
+	for _, f := range features {
+		if f == "clipboard-write" {
+			f = "clipboardWrite"
+		}
+		out[f] = map[string]any{}
+	}
+	return out
+}
+
 func (h *appHost) initialize(params map[string]any) (any, error) {
 	if h.stage != appSilent {
 		return nil, rpcf(rpcInvalid, "ui/initialize was answered already")
@@ -458,8 +470,12 @@ func (h *appHost) initialize(params map[string]any) (any, error) {
 	h.stage = appGreeted
 	h.knows = appContext{h.opts.Scheme, h.mode}
 	none := map[string]any{}
-	can := map[string]any{"sandbox": map[string]any{"csp": map[string]any{"connectDomains": h.opts.Connect, "resourceDomains": h.opts.Resources}, "permissions": none}}
 	o := &h.opts
+	csp := map[string]any{"connectDomains": o.Connect, "resourceDomains": o.Resources}
+	if len(o.Frames) > 0 {
+		csp["frameDomains"] = o.Frames
+	}
+	can := map[string]any{"sandbox": map[string]any{"csp": csp, "permissions": granted(o.Permissions)}}
 	for _, c := range []struct {
 		name string
 		has  bool

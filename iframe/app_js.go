@@ -28,6 +28,7 @@ type appImpl struct {
 	port  *jsx.Port
 	held  *jsx.Scope // of port
 	ended error
+	proxy appProxy
 }
 
 func newApp(ctx context.Context, parent Element, page protocol.App, opts AppOptions) (*App, error) {
@@ -35,15 +36,18 @@ func newApp(ctx context.Context, parent Element, page protocol.App, opts AppOpti
 		return nil, fmt.Errorf("iframe: NewApp: parent is no element; get one with ElementByID or ElementOf")
 	}
 	if !opts.AllowWithoutConnectionAllowlist {
-		if err := connectionsClosed(ctx, ""); err != nil {
+		if err := connectionsClosed(ctx, opts.Proxy); err != nil {
 			return nil, err
 		}
+	}
+	a := &App{}
+	im := &a.impl
+	if err := im.proxy.of(ctx, opts); err != nil {
+		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	a := &App{}
-	im := &a.impl
 	im.ctx, im.cancel = context.WithCancel(ctx)
 	a.host = newAppHost(im.ctx, opts)
 	im.host, im.html, im.onEnd = a.host, page.HTML, opts.OnEnd
@@ -83,12 +87,15 @@ func (im *appImpl) build(parent Element, opts AppOptions) error {
 		return err
 	}
 	p := frame.AppPage{Label: opts.Label, PolicyName: opts.TrustedTypesPolicy, Connect: opts.Connect, Resources: opts.Resources, Off: opts.layers}
-	allow := frame.Allow
+	sandbox, allow, hello, ready := p.Sandbox(), frame.Allow, im.hello, func() bool { return im.port != nil }
 	if len(opts.layers) > 0 {
 		allow = ""
 	}
+	if opts.Proxy != "" {
+		sandbox, allow, hello, ready = frame.ProxySandbox, frame.AllowOnly(opts.Permissions, im.proxy.origin), im.proxied, im.proxy.announced
+	}
 	for _, a := range [][2]string{
-		{"sandbox", p.Sandbox()}, {"allow", allow}, {"referrerpolicy", "no-referrer"}, {"title", opts.Label}, {"frameborder", "0"},
+		{"sandbox", sandbox}, {"allow", allow}, {"referrerpolicy", "no-referrer"}, {"title", opts.Label}, {"frameborder", "0"},
 	} {
 		if _, err := jsx.Call(im.outer, "setAttribute", a[0], a[1]); err != nil {
 			return err
@@ -103,18 +110,37 @@ func (im *appImpl) build(parent Element, opts AppOptions) error {
 			return err
 		}
 	}
-	if _, err := im.scope.Listen(jsx.Global(), "message", im.hello); err != nil {
+	if _, err := im.scope.Listen(jsx.Global(), "message", hello); err != nil {
 		return err
 	}
 	if _, err := im.scope.Listen(im.outer, "load", func(jsx.Value) {
+		im.mu.Lock()
+		im.proxy.loads++
+		im.mu.Unlock()
 		_, _ = im.scope.AfterFunc(helloGrace, func() {
 			im.mu.Lock()
 			defer im.mu.Unlock()
-			if im.port == nil {
-				im.report(blockedError())
+			if ready() {
+				return
 			}
+			if opts.Proxy == "" {
+				im.report(blockedError())
+				return
+			}
+			if im.proxy.hellos == 0 {
+				im.report(im.proxy.silent())
+				return
+			}
+			go im.end(fmt.Errorf("%w: another page came in the place of the proxy", ErrFrameLost), true)
 		})
 	}); err != nil {
+		return err
+	}
+	if opts.Proxy != "" {
+		if _, err := jsx.Call(im.outer, "setAttribute", "src", im.proxy.address); err != nil {
+			return err
+		}
+		_, err = jsx.Call(parent.impl.v, "append", im.outer)
 		return err
 	}
 	policy, err := jsx.Trusted(opts.TrustedTypesPolicy)
@@ -195,11 +221,7 @@ func (im *appImpl) heard(from *jsx.Port, m jsx.Message) {
 		}
 		im.host.heard(rest)
 	case "ended":
-		why := "the app left its page"
-		if rest == "flood" {
-			why = "the app sent more messages than an app needs"
-		}
-		go im.end(fmt.Errorf("%w: %s", ErrFrameLost, why), true)
+		go im.end(leftError(rest == "flood"), true)
 	}
 }
 
@@ -212,6 +234,9 @@ func (im *appImpl) post(text string) {
 	defer im.mu.Unlock()
 	if im.port != nil {
 		_ = im.port.Post("host\x1f" + text)
+	}
+	if im.proxy.origin != "" && im.ended == nil {
+		_ = im.proxy.post(im.outer, text)
 	}
 }
 

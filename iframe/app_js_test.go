@@ -125,35 +125,51 @@ for (const m of notes) noted(m);
 // handlers and forms, in their order, with Trusted Types enforced and without any style-src.
 func TestApp(t *testing.T) {
 	skipInnermost(t)
-	testpage.Run(t, testpage.Page{Header: appHeaders(t)}, func(t *testing.T) {
-		jsxtest.Check(t)
-		a, logs := openApp(t, richApp, AppOptions{Scheme: "dark", OnCall: func(_ context.Context, tool string, args map[string]any) (any, error) {
-			return map[string]any{"content": []any{map[string]any{"type": "text", "text": fmt.Sprint(tool, args)}}}, nil
-		}})
-		if err := errors.Join(a.Input(map[string]any{"city": "Berlin"}, true), a.Result(map[string]any{"content": []any{}, "structuredContent": map[string]any{"t": 7}})); err != nil {
-			t.Fatal(err)
-		}
-		until.True(t, "the app has said everything", func() bool { return logs.has("no: …") || a.Err() != nil })
-		for _, want := range []string{
-			"classic loading, module interactive, DOMContentLoaded, body loaded, load, clicked click, html, link, html, resized, html, submitted",
-			"rgb(1, 2, 3) 33px 55px 44px 7px 66px 1 themed Rich 1", "2026-01-26 dark logging,sandbox,serverTools",
-			`input {"city":"Berlin"}`, "result 7", "called moremap[n:2]", "ping {}", "no: this host has no sampling/createMessage",
-		} {
-			if !logs.has(want) {
-				t.Errorf("no %q in\n%s", want, logs)
-			}
-		}
-		if a.Height() != 321 {
-			t.Errorf("height %d", a.Height())
-		}
-		if err := a.SetScheme("light"); err != nil {
-			t.Error(err)
-		}
-		until.True(t, "the app knows the theme", func() bool { return logs.has("theme light") })
-		if err := a.Close(); err != nil || a.Err() != ErrClosed {
-			t.Errorf("closed: %v, %v", err, a.Err())
-		}
+	inBothModes(t, testRichApp)
+}
+
+// inBothModes runs f in a page for the opaque mode, and in one for the conforming mode.
+func inBothModes(t *testing.T, f func(t *testing.T, mode func(AppOptions) AppOptions)) {
+	t.Run("opaque", func(t *testing.T) {
+		testpage.Run(t, testpage.Page{Header: appHeaders(t)}, func(t *testing.T) { f(t, func(o AppOptions) AppOptions { return o }) })
 	})
+	t.Run("conforming", func(t *testing.T) {
+		testpage.Run(t, bare(t, ""), func(t *testing.T) { f(t, func(o AppOptions) AppOptions { return conforming(t, o) }) })
+	})
+}
+
+func testRichApp(t *testing.T, mode func(AppOptions) AppOptions) {
+	jsxtest.Check(t)
+	a, logs := openApp(t, richApp, mode(AppOptions{Scheme: "dark", OnCall: func(_ context.Context, tool string, args map[string]any) (any, error) {
+		return map[string]any{"content": []any{map[string]any{"type": "text", "text": fmt.Sprint(tool, args)}}}, nil
+	}}))
+	if err := errors.Join(a.Input(map[string]any{"city": "Berlin"}, true), a.Result(map[string]any{"content": []any{}, "structuredContent": map[string]any{"t": 7}})); err != nil {
+		t.Fatal(err)
+	}
+	until.True(t, "the app has said everything", func() bool { return logs.has("no: …") || a.Err() != nil })
+	loaded := "body loaded, load" // by the loader, and in the order of the browser in the conforming mode
+	if a.host.opts.Proxy != "" {
+		loaded = "load, body loaded"
+	}
+	for _, want := range []string{
+		"classic loading, module interactive, DOMContentLoaded, " + loaded + ", clicked click, html, link, html, resized, html, submitted",
+		"rgb(1, 2, 3) 33px 55px 44px 7px 66px 1 themed Rich 1", "2026-01-26 dark logging,sandbox,serverTools",
+		`input {"city":"Berlin"}`, "result 7", "called moremap[n:2]", "ping {}", "no: this host has no sampling/createMessage",
+	} {
+		if !logs.has(want) {
+			t.Errorf("no %q in\n%s", want, logs)
+		}
+	}
+	if a.Height() != 321 {
+		t.Errorf("height %d", a.Height())
+	}
+	if err := a.SetScheme("light"); err != nil {
+		t.Error(err)
+	}
+	until.True(t, "the app knows the theme", func() bool { return logs.has("theme light") })
+	if err := a.Close(); err != nil || a.Err() != ErrClosed {
+		t.Errorf("closed: %v, %v", err, a.Err())
+	}
 }
 
 // Without blob: in its policy a page says what it needs, and so it does without the hashes.
@@ -197,11 +213,12 @@ func skipInnermost(t *testing.T) {
 // framed are attacks by an app against its frames. One succeeds if it returns "ESCAPED", or if a request
 // reaches SINK/its number. alone is not tried with the defences off, because the test itself
 // would end, or a window would open in front of the tests' page, in which nothing is drawn then. bare is
-// not tried either: no layer stands in its way, but a reader, or the browser itself.
+// not tried either: no layer stands in its way, but a reader, or the browser itself. In the conforming mode page
+// is not tried, because the page is on another origin than the proxy.
 var framed = []struct {
 	name, code string
 	alone      bool
-	bare       bool
+	bare, page bool
 }{
 	{name: "fetch", code: `await fetch(SINK)`},
 	{name: "fetch without CORS", code: `await fetch(SINK, {mode: "no-cors"})`},
@@ -236,17 +253,17 @@ var framed = []struct {
 	{name: "code from a string", code: `return new Function("return 1")() ? "ESCAPED" : ""`},
 	{name: "eval", code: `return (0, eval)("1") ? "ESCAPED" : ""`},
 	{name: "timer with a string", code: `globalThis.ran = 0; setTimeout("ran = 1", 0); await new Promise((r) => setTimeout(r, 20)); return ran ? "ESCAPED" : ""`},
-	{name: "document of the page", code: `return top.document ? "ESCAPED" : ""`},
+	{name: "document of the page", code: `return top.document ? "ESCAPED" : ""`, page: true},
 	{name: "document around", code: `return parent.document ? "ESCAPED" : ""`},
 	{name: "element around", code: `return frameElement ? "ESCAPED" : ""`},
 	{name: "storage", code: `localStorage.setItem("a", "1"); return "ESCAPED"`},
-	{name: "storage of the page", code: `return top.localStorage ? "ESCAPED" : ""`},
+	{name: "storage of the page", code: `return top.localStorage ? "ESCAPED" : ""`, page: true},
 	{name: "cookies", code: `document.cookie = "a=1"; return "ESCAPED"`},
 	{name: "database", code: `return await new Promise((ok) => { const r = indexedDB.open("x"); r.onsuccess = () => ok("ESCAPED"); r.onerror = () => ok("") })`},
 	{name: "caches", code: `await caches.open("x"); return "ESCAPED"`},
 	{name: "private files", code: `await navigator.storage.getDirectory(); return "ESCAPED"`},
 	{name: "locks with the page", code: `await navigator.locks.request("x", () => 0); return "ESCAPED"`},
-	{name: "channel to the page", code: `new BroadcastChannel("bailey-app-test").postMessage("ESCAPED")`},
+	{name: "channel to the page", code: `new BroadcastChannel("bailey-app-test").postMessage("ESCAPED")`, page: true},
 	{name: "camera", code: `await navigator.mediaDevices.getUserMedia({video: true}); return "ESCAPED"`, alone: true},
 	{name: "place", code: `return await new Promise((ok) => navigator.geolocation.getCurrentPosition(() => ok("ESCAPED"), () => ok("")))`, alone: true},
 	{name: "clipboard", code: `await navigator.clipboard.readText(); return "ESCAPED"`, alone: true},
@@ -288,7 +305,22 @@ log("done");
 // No app reaches the network, another window, a storage or the page.
 func TestAttackAppFrames(t *testing.T) {
 	skipInnermost(t)
+	attackFrames(t, false)
+}
+
+// attackFrames tries all of framed in a mode.
+func attackFrames(t *testing.T, conforms bool) {
 	count := attack.Start(t, "apps")
+	mode := func(o AppOptions) AppOptions {
+		switch {
+		case conforms && len(o.layers) > 0:
+			return conforming(t, o, policyEdit...)
+		case conforms:
+			return conforming(t, o)
+		}
+		return o
+	}
+	controlled := func(i int) bool { f := framed[i]; return !f.alone && !f.bare && !(f.page && conforms) }
 	run := func(layers ...frame.Layer) map[int]bool {
 		sink := testpage.Sink(t)
 		calls := &appLogs{}
@@ -300,11 +332,11 @@ func TestAttackAppFrames(t *testing.T) {
 			t.Fatal(err)
 		}
 		ended := make(chan error, 1)
-		a, logs := openApp(t, framedApp(sink.URL, len(layers) > 0), AppOptions{layers: layers, OnEnd: func(err error) { ended <- err },
+		a, logs := openApp(t, framedApp(sink.URL, len(layers) > 0), mode(AppOptions{layers: layers, OnEnd: func(err error) { ended <- err },
 			OnCall: func(_ context.Context, tool string, _ map[string]any) (any, error) {
 				calls.add("", tool)
 				return nil, nil
-			}})
+			}}))
 		until.True(t, "all attacks are made", func() bool { return logs.has("done") || a.Err() != nil })
 		if !logs.has("done") {
 			t.Errorf("the app ended with %v after\n%s", a.Err(), logs)
@@ -326,8 +358,8 @@ func TestAttackAppFrames(t *testing.T) {
 		if len(layers) > 0 { // a request may still be on its way
 			until.True(t, "each attack succeeds with the layers off", func() bool {
 				won = winners()
-				for i, f := range framed {
-					if !won[i] && !f.alone && !f.bare {
+				for i := range framed {
+					if !won[i] && controlled(i) {
 						return false
 					}
 				}
@@ -343,7 +375,7 @@ func TestAttackAppFrames(t *testing.T) {
 	won, open := run(), run(frame.LayerPolicy, frame.LayerFrames)
 	for i, f := range framed {
 		count.Try(f.name, won[i])
-		if !f.alone && !f.bare {
+		if controlled(i) {
 			count.Off(f.name, open[i])
 		}
 	}
@@ -355,7 +387,7 @@ func TestAttackAppFrames(t *testing.T) {
 	for name, code := range leavers {
 		sink := testpage.Sink(t)
 		ended := make(chan error, 1)
-		a, logs := openApp(t, `<body><script>`+plainApp+`start().then(async () => { const SINK = "`+sink.URL+`"; `+code+`; await new Promise((r) => setTimeout(r, 500)); log("stays") })</script>`, AppOptions{OnEnd: func(err error) { ended <- err }})
+		a, logs := openApp(t, `<body><script>`+plainApp+`start().then(async () => { const SINK = "`+sink.URL+`"; `+code+`; await new Promise((r) => setTimeout(r, 500)); log("stays") })</script>`, mode(AppOptions{OnEnd: func(err error) { ended <- err }}))
 		until.True(t, name+" is left or refused", func() bool { return logs.has("stays") || a.Err() != nil })
 		if err := a.Err(); err != nil && !errors.Is(err, ErrFrameLost) {
 			t.Errorf("%s: %v", name, err)
@@ -365,7 +397,7 @@ func TestAttackAppFrames(t *testing.T) {
 	}
 	// A flood ends the app, and not the page.
 	for name, code := range map[string]string{"messages": `for (let i = 0; i < 5000; i++) send({method: "x"})`, "texts": `for (let i = 0; i < 5000; i++) parent.postMessage("x", "*")`} {
-		a, _ := openApp(t, `<script>`+plainApp+code+`</script>`, AppOptions{})
+		a, _ := openApp(t, `<script>`+plainApp+code+`</script>`, mode(AppOptions{}))
 		until.True(t, "the flood ends", func() bool { return a.Err() != nil })
 		count.Try("a flood of "+name, !errors.Is(a.Err(), ErrFrameLost))
 		a.Close()
@@ -414,9 +446,9 @@ app.ontoolresult = async (p) => {
 };
 await app.connect();
 </script>`
-	testpage.Run(t, testpage.Page{Header: appHeaders(t)}, func(t *testing.T) {
+	inBothModes(t, func(t *testing.T, mode func(AppOptions) AppOptions) {
 		did := &appLogs{}
-		a, logs := openApp(t, html, AppOptions{Scheme: "light", off: appOff{hurry: true},
+		a, logs := openApp(t, html, mode(AppOptions{Scheme: "light", off: appOff{hurry: true},
 			Ask: func(_ context.Context, kind, text string) bool {
 				did.add("", "ask "+kind+" "+text)
 				return kind == "message"
@@ -429,7 +461,7 @@ await app.connect();
 			},
 			OnRead: func(_ context.Context, uri string) (any, error) {
 				return map[string]any{"contents": []any{map[string]any{"uri": uri, "text": "data"}}}, nil
-			}})
+			}}))
 		if err := errors.Join(a.Input(map[string]any{"city": "Be"}, false)); err != nil {
 			t.Fatal(err)
 		}

@@ -8,11 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
-// TestAppsOfThePeer shows each page in the folder BAILEY_APPS, below the strictest page, and prints what came of
+// TestAppsOfThePeer shows each page in the folder BAILEY_APPS in both modes, below the strictest page, and prints what came of
 // it. A folder in it has dist/mcp-app.html, as the packages @modelcontextprotocol/server-… have it, and
 // recorded.json: the arguments and the result of a call, and results of further calls by their tools' names.
 // docs/interop.md has the outcome.
@@ -22,7 +21,7 @@ func TestAppsOfThePeer(t *testing.T) {
 		t.Skip("BAILEY_APPS names no folder with the pages of others")
 	}
 	skipInnermost(t)
-	testpage.Run(t, testpage.Page{Header: appHeaders(t)}, func(t *testing.T) {
+	inBothModes(t, func(t *testing.T, mode func(AppOptions) AppOptions) {
 		pages, err := filepath.Glob(filepath.Join(folder, "*", "dist", "mcp-app.html"))
 		if err != nil || len(pages) == 0 {
 			t.Fatal("no pages in ", folder, err)
@@ -53,7 +52,7 @@ func TestAppsOfThePeer(t *testing.T) {
 					document.addEventListener("securitypolicyviolation", (e) => once("blocked: " + e.effectiveDirective + " " + e.blockedURI.slice(0, 60) + " " + e.sample));
 					let last = ""; setInterval(() => { const s = "shows " + document.body.innerText.length + " characters, " + document.querySelectorAll("*").length + " elements, " + document.querySelectorAll("canvas,svg").length + " drawings: " + document.body.innerText.replace(/\s+/g, " ").slice(0, 160); if (s === last) { say(s); say("settled") } last = s }, 1500) }</script>`
 				calls := &appLogs{}
-				a, logs := openApp(t, report+string(html), AppOptions{Scheme: "light", off: appOff{state: true},
+				a, logs := openApp(t, report+string(html), mode(AppOptions{Scheme: "light", off: appOff{state: true},
 					Ask:       func(_ context.Context, kind, text string) bool { calls.add("", "asks: "+kind); return false },
 					OnMessage: func(context.Context, string) error { return nil }, OnContext: func(string) { calls.add("", "context") },
 					OnCall: func(_ context.Context, tool string, _ map[string]any) (any, error) {
@@ -62,7 +61,7 @@ func TestAppsOfThePeer(t *testing.T) {
 							return res, nil
 						}
 						return said.Result, nil
-					}})
+					}}))
 				if err := a.Input(said.Input, true); err != nil {
 					t.Fatal(err)
 				}

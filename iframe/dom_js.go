@@ -16,19 +16,9 @@ func connectionsClosed(ctx context.Context, url string) error {
 	if !enforcesAllowlist() {
 		return leaksError("this browser is not known to enforce a Connection-Allowlist")
 	}
-	href, err := frame.Address(url)
-	if err != nil {
-		return err
-	}
-	signal, stop := jsx.Signal(ctx)
-	defer stop()
-	response, err := jsx.CallAwait(ctx, jsx.Global(), "fetch", href, map[string]any{"method": "HEAD", "cache": "no-store", "signal": signal})
+	headers, href, err := headersOf(ctx, url)
 	if err != nil {
 		return leaksError("the headers of " + href + " can't be read (" + err.Error() + ")")
-	}
-	headers, err := jsx.Get(response, "headers")
-	if err != nil {
-		return err
 	}
 	v, err := jsx.Call(headers, "get", "connection-allowlist")
 	if err != nil {
@@ -38,6 +28,22 @@ func connectionsClosed(ctx context.Context, url string) error {
 		return leaksError(href + " has no Connection-Allowlist")
 	}
 	return nil
+}
+
+// headersOf requests the headers of the page at url, or of this page if it is empty. It also returns the
+// whole address.
+func headersOf(ctx context.Context, url string) (headers jsx.Value, href string, err error) {
+	if href, err = frame.Address(url); err != nil {
+		return headers, url, err
+	}
+	signal, stop := jsx.Signal(ctx)
+	defer stop()
+	response, err := jsx.CallAwait(ctx, jsx.Global(), "fetch", href, map[string]any{"method": "HEAD", "cache": "no-store", "signal": signal})
+	if err != nil {
+		return headers, href, err
+	}
+	headers, err = jsx.Get(response, "headers")
+	return headers, href, err
 }
 
 func enforcesAllowlist() bool {

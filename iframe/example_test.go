@@ -76,3 +76,13 @@ func ExampleNewSrcdoc() {
 	fmt.Println(strings.HasPrefix(frame, "<iframe "), strings.Contains(frame, "onerror"), strings.Contains(frame, "<script"))
 	// Output: true false false
 }
+
+// A proxy for pages of tools, for a server at https://apps.example. AppOptions.Proxy is then that address.
+func ExampleAppOptions_Page() {
+	page, err := iframe.AppOptions{Connect: []string{"https://api.example.com"}}.Page("https://app.example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(page.Header["Connection-Allowlist"][0])
+	// Output: ("https://api.example.com")
+}

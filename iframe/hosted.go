@@ -1,6 +1,7 @@
 package iframe
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bailey-go/bailey/internal/frame"
@@ -56,12 +57,19 @@ func (o DOMEnclaveOptions) Page(embedders ...string) (HostedPage, error) {
 	return hosted(PoolOptions{EnclaveOptions: o.EnclaveOptions, dom: d}, embedders)
 }
 
-func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
+func checkEmbedders(embedders []string) error {
 	for _, e := range embedders {
 		scheme, host, ok := strings.Cut(e, "://")
 		if !ok || (scheme != "https" && scheme != "http") || host == "" || strings.ContainsAny(host, " ;,'\"/?#\\") || strings.ContainsFunc(host, notASCII) {
-			return HostedPage{}, protocol.Errorf(protocol.ErrInvalidParams, "page", "", "embedder %q: it must be an origin such as https://app.example", e)
+			return protocol.Errorf(protocol.ErrInvalidParams, "page", "", "embedder %q: it must be an origin such as https://app.example", e)
 		}
+	}
+	return nil
+}
+
+func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
+	if err := checkEmbedders(embedders); err != nil {
+		return HostedPage{}, err
 	}
 	if len(embedders) == 0 {
 		embedders = []string{"'self'"}
@@ -76,11 +84,17 @@ func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
 	if p.Connect != "" {
 		allowed = `("` + strings.ReplaceAll(p.Connect, " ", `" "`) + `")`
 	}
+	header := hostedHeader(policy+"; sandbox "+frame.Sandbox+"; frame-ancestors "+strings.Join(embedders, " "), allowed, permissions(), p.Digest())
+	return HostedPage{HTML: page, Header: header}, nil
+}
+
+// hostedHeader returns the response headers of a page for a server.
+func hostedHeader(policy, allowed, permissions, digest string) map[string][]string {
 	header := map[string][]string{}
 	for _, h := range [][2]string{
-		{"Content-Security-Policy", policy + "; sandbox " + frame.Sandbox + "; frame-ancestors " + strings.Join(embedders, " ")},
+		{"Content-Security-Policy", policy},
 		{"Connection-Allowlist", allowed},
-		{"Permissions-Policy", permissions()},
+		{"Permissions-Policy", permissions},
 		// An isolated page accepts credentialless. With require-corp, WebKitGTK 2.50 starts no
 		// worker here.
 		{"Cross-Origin-Embedder-Policy", "credentialless"},
@@ -93,20 +107,21 @@ func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
 		{"Access-Control-Expose-Headers", "Connection-Allowlist"},
 		{"Content-Type", "text/html; charset=utf-8"},
 		{"Cache-Control", "no-cache"},
-		{"Etag", `"` + p.Digest() + `"`},
+		{"Etag", `"` + digest + `"`},
 	} {
 		header[h[0]] = []string{h[1]}
 	}
-	return HostedPage{HTML: page, Header: header}, nil
+	return header
 }
 
 // permissions returns the frames' allow attribute in the syntax of the Permissions-Policy
-// header.
-func permissions() string {
+// header, without some features. The page has these if its embedder lets it.
+func permissions(without ...string) string {
 	var list []string
 	for item := range strings.SplitSeq(frame.Allow, ";") {
-		name, _, _ := strings.Cut(strings.TrimSpace(item), " ")
-		list = append(list, name+"=()")
+		if name, _, _ := strings.Cut(strings.TrimSpace(item), " "); !slices.Contains(without, name) {
+			list = append(list, name+"=()")
+		}
 	}
 	return strings.Join(list, ", ")
 }

@@ -88,3 +88,40 @@ func TestEnclavePageRefuses(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAppPage(t *testing.T) {
+	p, err := AppOptions{Connect: []string{"https://a.example", "wss://a.example"}, Resources: []string{"https://r.example"}, Permissions: []string{"camera"}}.Page("https://app.example", "http://127.0.0.1:8080")
+	if err != nil {
+		t.Fatal(err)
+	}
+	csp := p.Header["Content-Security-Policy"][0]
+	for _, want := range []string{"default-src 'none'; script-src 'unsafe-inline' blob: https://r.example;", "; connect-src https://a.example wss://a.example;", "; frame-src 'none';", "; frame-ancestors https://app.example http://127.0.0.1:8080"} {
+		if !strings.Contains(csp, want) {
+			t.Errorf("no %q in %s", want, csp)
+		}
+	}
+	if got := p.Header["Connection-Allowlist"][0]; got != `("https://a.example" "https://r.example")` {
+		t.Errorf("Connection-Allowlist: %s", got)
+	}
+	if got := p.Header["Permissions-Policy"][0]; strings.Contains(got, "camera") || !strings.Contains(got, "microphone=()") {
+		t.Errorf("Permissions-Policy: %s", got)
+	}
+	if p.Header["Cross-Origin-Embedder-Policy"] == nil {
+		t.Error("an isolated page can't show it")
+	}
+	if p, err = (AppOptions{Frames: []string{"https://f.example"}}).Page("https://app.example"); err != nil || p.Header["Cross-Origin-Embedder-Policy"] != nil || !strings.Contains(p.HTML, "frame-src https://f.example;") {
+		t.Errorf("with frames: %v %v", err, p.Header)
+	}
+	for _, bad := range []struct {
+		o AppOptions
+		e []string
+	}{
+		{e: nil}, {e: []string{"*"}}, {e: []string{"'self'"}}, {e: []string{"https://a.example; script-src *"}},
+		{AppOptions{Connect: []string{"*"}}, []string{"https://a.example"}}, {AppOptions{Resources: []string{"wss://a.example"}}, []string{"https://a.example"}},
+		{AppOptions{Frames: []string{"https://a.example; x"}}, []string{"https://a.example"}}, {AppOptions{Permissions: []string{"usb"}}, []string{"https://a.example"}},
+	} {
+		if _, err := bad.o.Page(bad.e...); err == nil {
+			t.Errorf("%+v %q was taken", bad.o, bad.e)
+		}
+	}
+}

@@ -104,6 +104,7 @@ func (p *page) open(tool string) error {
 		Label:     "The page of the tool " + tool,
 		Scheme:    scheme(),
 		MaxHeight: 1000,
+		Proxy:     proxy(),
 		Ask:       p.ask,
 		OnMessage: func(_ context.Context, text string) error { p.say("message", "sent in your name: "+text); return nil },
 		OnContext: func(text string) { p.say("context", text) },
@@ -152,6 +153,16 @@ func (p *page) say(kind, text string) {
 	item := dom.Create("li", "")
 	item.Call("append", dom.Create("b", kind), " ", dom.Create("span", dom.Cut(text, 300)))
 	dom.Element("log").Call("append", item)
+}
+
+// proxy is the address of a sandbox proxy (wasm_exec serve -apps), which chooses the conforming mode of the
+// pages: apps/?proxy=http://localhost:8081/apps/. The headers say which proxies there are.
+func proxy() string {
+	search := js.Global().Get("location").Get("search")
+	if v := js.Global().Get("URLSearchParams").New(search).Call("get", "proxy"); !v.IsNull() {
+		return v.String()
+	}
+	return ""
 }
 
 func dark() js.Value { return js.Global().Call("matchMedia", "(prefers-color-scheme: dark)") }

@@ -30,18 +30,29 @@ type AppPage struct {
 // is inherited too, so the app never has more than the page.
 func (p AppPage) policy() string {
 	if slices.Contains(p.Off, LayerPolicy) {
-		return "default-src * 'unsafe-inline' 'unsafe-eval' data: blob:"
+		return appOpenPolicy
 	}
-	connect, more := "'none'", ""
-	if len(p.Connect) > 0 {
-		connect = strings.Join(p.Connect, " ")
+	return appPolicy(appouterScript.Hash()+" "+appScript.Hash(), p.Resources, p.Connect) + "; worker-src 'none'; base-uri 'none'; form-action 'none'; frame-src 'none'"
+}
+
+// appOpenPolicy is the policy of an app's frame without layer 1.
+const appOpenPolicy = "default-src * 'unsafe-inline' 'unsafe-eval' data: blob:"
+
+// appPolicy returns the directives that the policies of both modes have.
+func appPolicy(scripts string, resources, connect []string) string {
+	more := ""
+	if len(resources) > 0 {
+		more = " " + strings.Join(resources, " ")
 	}
-	if len(p.Resources) > 0 {
-		more = " " + strings.Join(p.Resources, " ")
+	return "default-src 'none'; script-src " + scripts + " blob:" + more + "; style-src 'unsafe-inline'" + more + "; img-src data: blob:" + more +
+		"; font-src data:" + more + "; media-src data: blob:" + more + "; connect-src " + orNone(connect)
+}
+
+func orNone(sources []string) string {
+	if len(sources) == 0 {
+		return "'none'"
 	}
-	return "default-src 'none'; script-src " + appouterScript.Hash() + " " + appScript.Hash() + " blob:" + more +
-		"; style-src 'unsafe-inline'" + more + "; img-src data: blob:" + more + "; font-src data:" + more + "; media-src data: blob:" + more +
-		"; connect-src " + connect + "; worker-src 'none'; base-uri 'none'; form-action 'none'; frame-src 'none'"
+	return strings.Join(sources, " ")
 }
 
 // Sandbox returns the sandbox attribute of both frames.
