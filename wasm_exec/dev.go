@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -27,6 +28,7 @@ func devCommand(ctx context.Context, args []string, stdout, stderr io.Writer) er
 	f := flag.NewFlagSet("dev", flag.ContinueOnError)
 	addr := f.String("addr", "127.0.0.1:8080", "`address` to listen on; port 0 takes any free one")
 	public := f.Bool("public", false, "allow an address that other machines can reach; they then see the lines of source in error messages")
+	apps := f.String("apps", "", "another `address`, such as 127.0.0.1:8081, for the sandbox proxy of pages of tools")
 	out := f.String("o", "", "the `folder` for built pages (default a folder in the user's cache)")
 	var o buildOptions
 	f.StringVar(&o.name, "name", "main", "the binary's `name` on the page: main gives main.wasm")
@@ -60,7 +62,27 @@ func devCommand(ctx context.Context, args []string, stdout, stderr io.Writer) er
 		return fmt.Errorf("dev: %w", err)
 	}
 	fmt.Fprintf(stdout, "http://%s/ builds a page when it is opened, and again after a change (Ctrl-C ends it)\n", l.Addr())
-	return serve(ctx, l, d)
+	if err := serveApps(ctx, l, d, *apps, *public, d.use, d.showProxies, stdout); err != nil {
+		return fmt.Errorf("dev: %w", err)
+	}
+	return nil
+}
+
+// use returns what the page at a path uses, as far as it was built.
+func (d *devServer) use(clean string) (siteUse, error) {
+	p := d.page(clean)
+	if p == nil {
+		return siteUse{}, nil
+	}
+	return p.site.use(cmp.Or(p.name, "."))
+}
+
+// showProxies lets all pages show frames of the proxies at a host.
+func (d *devServer) showProxies(host string) {
+	d.site.proxies = host
+	for _, p := range d.pages {
+		p.site.proxies = host
+	}
 }
 
 // devFolder returns a folder in the user's cache that belongs to the current folder.

@@ -7,12 +7,18 @@
 //	go run github.com/bailey-go/bailey/wasm_exec init ./cmd/app
 //	go run github.com/bailey-go/bailey/wasm_exec size dist -max 1250KB
 //	go run github.com/bailey-go/bailey/wasm_exec enclave -level secure -o dist/enclave
+//	go run github.com/bailey-go/bailey/wasm_exec apps -embed https://app.example -o apps
 //
 // build compiles with the Go toolchain (not TinyGo, which has another runtime and wasm_exec.js)
 // and takes the wasm_exec.js of the same toolchain. It names files by their content, compresses
 // them, and writes the manifest that the loader reads. serve serves the result on this machine,
 // with the headers of package [github.com/bailey-go/bailey/headers]. enclave writes the page of
-// an enclave that has a page of its own, and its headers.
+// an enclave that has a page of its own, and its headers. apps does the same for the sandbox proxy of
+// pages of tools (iframe.AppOptions.Proxy), which must be on another origin than the page.
+//
+// serve -apps 127.0.0.1:8081 and dev -apps 127.0.0.1:8081 serve that proxy on this machine, under the name
+// localhost, and let the pages show it. The proxy for the page at /shop/ is at http://localhost:8081/shop/. Apps
+// can have the hosts that the page's own headers list, if the user agrees.
 //
 // serve -relay also fetches web pages for the pages that it serves, because most sites do not let a page of
 // another origin read them. It prints the relay's address with a new token, for the settings of the page. It asks

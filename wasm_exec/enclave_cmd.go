@@ -6,10 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/bailey-go/bailey/headers"
@@ -39,11 +37,7 @@ func (u enclaveUse) headers() (headers.Headers, error) {
 	if err != nil {
 		return headers.Headers{}, fmt.Errorf("enclave: %w", err)
 	}
-	var list []headers.Header
-	for _, name := range slices.Sorted(maps.Keys(page.Header)) {
-		list = append(list, headers.Header{Name: name, Value: page.Header[name][0]})
-	}
-	return headers.Parse(list)
+	return parsedHeaders(page)
 }
 
 // enclaveCommand writes a folder with an enclave's page and its headers.json, from which the
@@ -74,23 +68,27 @@ func enclaveCommand(_ context.Context, args []string, stdout, stderr io.Writer) 
 	if err != nil {
 		return fmt.Errorf("enclave: %w", err)
 	}
-	use, err := json.MarshalIndent(map[string]enclaveUse{"enclave": u}, "", "  ")
+	return writeHosted(*dir, page, map[string]enclaveUse{"enclave": u}, stdout)
+}
+
+// writeHosted writes a page of package iframe, and the headers.json that describes it.
+func writeHosted(dir string, page iframe.HostedPage, use any, stdout io.Writer) error {
+	text, err := json.MarshalIndent(use, "", "  ")
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(*dir, 0o755); err != nil {
-		return fmt.Errorf("enclave: %w", err)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
 	}
 	for _, x := range []struct {
 		name string
 		data []byte
-	}{{"index.html", []byte(page.HTML)}, {headersName, append(use, '\n')}} {
-		name := filepath.Join(*dir, x.name)
-		if err := writeFile(name, x.data); err != nil {
-			return fmt.Errorf("enclave: %w", err)
+	}{{"index.html", []byte(page.HTML)}, {headersName, append(text, '\n')}} {
+		if err := writeFile(filepath.Join(dir, x.name), x.data); err != nil {
+			return err
 		}
 	}
 	fmt.Fprintf(stdout, "%s: serve it with its headers: wasm_exec headers -f %s -for SERVER\n",
-		filepath.Join(*dir, "index.html"), filepath.Join(*dir, headersName))
+		filepath.Join(dir, "index.html"), filepath.Join(dir, headersName))
 	return nil
 }

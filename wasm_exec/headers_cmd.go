@@ -71,11 +71,12 @@ func headersCommand(_ context.Context, args []string, stdout, stderr io.Writer) 
 	return err
 }
 
-// siteUse is the content of a headers.json: the resources that a page uses, or the enclave
-// whose page it is.
+// siteUse is the content of a headers.json: the resources that a page uses, or the enclave or
+// the sandbox proxy whose page it is.
 type siteUse struct {
 	headers.Use
 	Enclave *enclaveUse `json:"enclave,omitempty"`
+	Apps    *appsUse    `json:"apps,omitempty"`
 }
 
 // decodeUse parses a headers.json. An unknown key is an error.
@@ -115,9 +116,12 @@ func policyUse(data []byte) (siteUse, error) {
 // pageHeaders returns the headers for u. To script-src it adds the hashes of the frame scripts,
 // which every page of this library needs.
 func pageHeaders(u siteUse) (headers.Headers, error) {
-	if u.Enclave != nil {
-		if !reflect.DeepEqual(u.Use, headers.Use{}) {
-			return headers.Headers{}, errors.New("enclave: an enclave's page uses nothing; leave the other keys out")
+	if u.Enclave != nil || u.Apps != nil {
+		if !reflect.DeepEqual(u.Use, headers.Use{}) || u.Enclave != nil && u.Apps != nil {
+			return headers.Headers{}, errors.New("enclave, apps: the page of an enclave or of a proxy uses nothing else; leave the other keys out")
+		}
+		if u.Apps != nil {
+			return u.Apps.headers()
 		}
 		return u.Enclave.headers()
 	}

@@ -18,6 +18,7 @@ const usage = `wasm_exec makes a Go program a page that starts well.
   wasm_exec serve DIR           serve built pages on this machine
   wasm_exec headers -for nginx  print the headers as server configuration
   wasm_exec enclave -o DIR      write an enclave's own page, to serve by itself
+  wasm_exec apps -o DIR         write the proxy for pages of tools, for an origin of its own
   wasm_exec init DIR            write a page to begin with: -template hello, chat or agent
   wasm_exec size DIR -max SIZE  fail if a page has grown too big
 
@@ -52,6 +53,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		"serve":   serveCommand,
 		"headers": headersCommand,
 		"enclave": enclaveCommand,
+		"apps":    appsCommand,
 		"init":    initCommand,
 		"size":    sizeCommand,
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -11,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -22,6 +24,7 @@ func serveCommand(ctx context.Context, args []string, stdout, stderr io.Writer) 
 	addr := f.String("addr", "127.0.0.1:8080", "`address` to listen on; port 0 takes any free one")
 	public := f.Bool("public", false, "allow an address that other machines can reach")
 	relays := f.Bool("relay", false, "fetch web pages for the pages served here, at the address that is printed")
+	apps := f.String("apps", "", "another `address`, such as 127.0.0.1:8081, for the sandbox proxy of pages of tools")
 	rest, err := parse(f, args, stderr, 1, "DIR")
 	if err != nil {
 		return err
@@ -53,7 +56,12 @@ func serveCommand(ctx context.Context, args []string, stdout, stderr io.Writer) 
 		fmt.Fprintln(stderr, hint)
 	}
 	fmt.Fprintf(stdout, "serving %s at http://%s/ (Ctrl-C ends it)\n", rest[0], l.Addr())
-	return serve(ctx, l, handler)
+	err = serveApps(ctx, l, handler, *apps, *public, func(clean string) (siteUse, error) { return site.use(cmp.Or(strings.TrimPrefix(clean, "/"), ".")) },
+		func(host string) { site.proxies = host }, stdout)
+	if err != nil {
+		return fmt.Errorf("serve: %w", err)
+	}
+	return nil
 }
 
 // unbuilt returns a hint for a folder with the source of a page that was not built into it, or "".

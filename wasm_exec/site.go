@@ -29,6 +29,8 @@ type site struct {
 	// headersOf and headersIn, if set, are the site and the folder in it whose headers apply.
 	headersOf *site
 	headersIn string
+	// proxies, if set, is the host of the sandbox proxies for pages of tools.
+	proxies string
 }
 
 func (s *site) Close() error { return s.root.Close() }
@@ -86,18 +88,12 @@ func (s *site) setHeaders(w http.ResponseWriter, name string) error {
 	if s.headersOf != nil {
 		return s.headersOf.setHeaders(w, path.Clean(s.headersIn))
 	}
-	use := siteUse{}
-	for dir := name; ; dir = path.Dir(dir) {
-		data, err := s.root.ReadFile(path.Join(dir, headersName))
-		if err == nil {
-			if use, err = decodeUse(data); err != nil {
-				return fmt.Errorf("%s: %w", path.Join(dir, headersName), err)
-			}
-			break
-		}
-		if dir == "." {
-			break
-		}
+	use, err := s.use(name)
+	if err != nil {
+		return err
+	}
+	if s.proxies != "" && use.Enclave == nil && use.Apps == nil {
+		use.Frames, use.Connect = append(slices.Clone(use.Frames), s.proxies), append(slices.Clone(use.Connect), s.proxies)
 	}
 	h, err := pageHeaders(use)
 	if err != nil {
@@ -107,6 +103,22 @@ func (s *site) setHeaders(w http.ResponseWriter, name string) error {
 		w.Header().Set(x.Name, x.Value)
 	}
 	return nil
+}
+
+// use returns the nearest headers.json, from name's folder upwards.
+func (s *site) use(name string) (use siteUse, err error) {
+	for dir := name; ; dir = path.Dir(dir) {
+		data, err := s.root.ReadFile(path.Join(dir, headersName))
+		if err == nil {
+			if use, err = decodeUse(data); err != nil {
+				return use, fmt.Errorf("%s: %w", path.Join(dir, headersName), err)
+			}
+			return use, nil
+		}
+		if dir == "." {
+			return use, nil
+		}
+	}
 }
 
 // file sends one file in the smallest form that the client accepts.

@@ -1,12 +1,15 @@
 package examples
 
 import (
+	"bufio"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
@@ -119,6 +122,50 @@ func TestAppsThief(t *testing.T) {
 	if len(heard) == 0 || slices.ContainsFunc(heard, func(s string) bool { return s != "GET /control" && s != "GET /favicon.ico" }) {
 		t.Errorf("the server has heard %q", heard)
 	}
+}
+
+// The same pages run in the conforming mode, below a proxy that serve -apps serves at another port.
+func TestAppsConforming(t *testing.T) {
+	long(t)
+	t.Parallel()
+	ctx := testContext(t)
+	serve := exec.Command(command, "serve", "-addr", "127.0.0.1:0", "-apps", "127.0.0.1:0", built)
+	serve.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	out, err := serve.StdoutPipe()
+	must(t, err)
+	must(t, serve.Start())
+	t.Cleanup(func() {
+		_ = serve.Process.Signal(syscall.SIGTERM)
+		_ = serve.Wait()
+	})
+	var own, proxy string
+	for lines := bufio.NewScanner(out); (own == "" || proxy == "") && lines.Scan(); {
+		for before, to := range map[string]*string{"serving ": &own, "the proxy ": &proxy} {
+			if _, rest, ok := strings.Cut(lines.Text(), "http://"); ok && strings.HasPrefix(lines.Text(), before) {
+				*to = "http://" + strings.Fields(rest)[0]
+			}
+		}
+	}
+	p, err := launch(t, e2e.Options{}).Page(ctx, own+"apps/?proxy="+proxy+"apps/")
+	must(t, err)
+	must(t, p.WaitFor(ctx, `!document.getElementById("thief").disabled`))
+	openApp(t, p, "chart", drawn)
+	if got := eval[string](t, p, `document.querySelector("#stage iframe").src`); got != proxy+"apps/" {
+		t.Errorf("the frame is at %q", got)
+	}
+	inApp(t, p, `document.getElementById("south").click()`)
+	appHolds(t, p, `document.querySelector("#rows li").innerText.includes("31")`)
+	openApp(t, p, "order", `document.getElementById("item").options.length === 2`)
+	inApp(t, p, `document.getElementById("place").click()`)
+	if got := asked(t, p); !strings.Contains(got, "orders/coffee.txt") {
+		t.Errorf("it asks %q", got)
+	}
+	must(t, p.WaitFor(ctx, `document.activeElement.id === "ask"`))
+	answerKey(t, p, once)
+	appHolds(t, p, `document.getElementById("result").textContent.startsWith("Ordered.")`)
+	openApp(t, p, "thief", `document.querySelectorAll("#tries li").length === 12`)
+	must(t, p.WaitFor(ctx, `document.getElementById("log").innerText.includes("12 ways tried, 0 open")`))
+	noErrors(t, p)
 }
 
 // Two presses, one right after the other, show one page.
