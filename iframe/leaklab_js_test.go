@@ -43,7 +43,7 @@ func TestLeakLab(t *testing.T) {
 		t.Skip("run by make leaklab")
 	}
 	page := testpage.Page{}
-	if strings.HasSuffix(layout, "-allowlist") {
+	if strings.HasSuffix(layout, "-allowlist") || layout == "app" {
 		page.Header = map[string]string{"Connection-Allowlist": "(response-origin)"}
 	}
 	testpage.Run(t, page, func(t *testing.T) { runLeakLab(t, layout) })
@@ -103,6 +103,16 @@ func runLeakLab(t *testing.T, layout string) {
 	case "document", "document-raw":
 		for i := range batches(len(vectors), 8) {
 			leakDocument(t, vectors[i[0]:i[1]], results[i[0]:i[1]], base == "document-raw")
+		}
+	case "app", "app-conforming":
+		skipInnermost(t)
+		proxy := ""
+		if base == "app-conforming" { // the page has no header at all, the proxy's own closes what leaks
+			page, err := AppOptions{}.Page(here(t))
+			proxy = host(t, 1, page, err)
+		}
+		for i := range batches(len(vectors), 8) {
+			leakApps(t, proxy, vectors[i[0]:i[1]], results[i[0]:i[1]])
 		}
 	case "compute", "compute-strict", "compute-warm", "compute-url", "dom", "dom-url":
 		run := leakRuns(t, base)
@@ -244,6 +254,45 @@ func leakDocument(t *testing.T, vectors []leaklab.Vector, results []leakResult, 
 		}
 	}
 	until.Passed(400 * time.Millisecond) // the vectors of timers
+}
+
+// leakApps gives each vector an app of its own, below a proxy or in the opaque mode. One has run if the app's
+// script before it has sent a message.
+func leakApps(t *testing.T, proxy string, vectors []leaklab.Vector, results []leakResult) {
+	var wg sync.WaitGroup
+	ran := make([]chan struct{}, len(vectors))
+	for i, v := range vectors {
+		ran[i] = make(chan struct{}, 2)
+		page := `<script>parent.postMessage({jsonrpc: "2.0", method: "notifications/message", params: {level: "info", data: "ran"}}, "*")</script>`
+		if v.HTML != "" {
+			page += v.HTML
+		} else {
+			page += "<body><script>(async () => {" + strings.ReplaceAll(v.JS, "</", `<\/`) + "\n})().catch(() => {})</script>"
+		}
+		a, err := NewApp(testContext(t), place(t), protocol.App{HTML: page}, AppOptions{Proxy: proxy, AllowWithoutConnectionAllowlist: testpage.Has(testpage.NoConnectionAllowlist),
+			OnLog: func(_, text string) {
+				if text == "ran" {
+					ran[i] <- struct{}{}
+				}
+			}, off: appOff{state: true}})
+		if err != nil {
+			results[i].Note = err.Error()
+			continue
+		}
+		defer a.Close()
+		wg.Go(func() {
+			limit := time.NewTimer(until.Patience / 4)
+			defer limit.Stop()
+			select {
+			case <-ran[i]:
+				results[i].Ran = true
+			case <-limit.C:
+				results[i].Note = fmt.Sprint("the app said nothing: ", a.Err())
+			}
+		})
+	}
+	wg.Wait()
+	until.Passed(700 * time.Millisecond) // what the vectors' own timers send
 }
 
 // leakRuns makes the enclaves of a layout and returns the function that runs a vector there.

@@ -2,6 +2,7 @@ package leaklab
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -29,5 +30,15 @@ func TestVectors(t *testing.T) {
 	}
 	if n := len(All()); n < 200 {
 		t.Errorf("%d vectors; at least 200 are wanted", n)
+	}
+}
+
+func TestMustHold(t *testing.T) {
+	for _, engine := range Engines() {
+		for layout, want := range map[string]bool{"plain": false, "dom": false, "compute": true, "app": engine == "chromium", "app-conforming": engine == "chromium"} {
+			if got := slices.Contains(MustHold(engine), layout); got != want {
+				t.Errorf("%s %s: must hold is %v", engine, layout, got)
+			}
+		}
 	}
 }

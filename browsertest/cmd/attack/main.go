@@ -77,7 +77,7 @@ func (r *runner) all(ctx context.Context, suites, layouts string) error {
 	if r.picked, err = repo.Pick("suite", suites, names); err != nil {
 		return err
 	}
-	labs, err := repo.Pick("layout", layouts, leaklab.MustHold())
+	labs, err := repo.Pick("layout", layouts, leaklab.MustHold(r.engine))
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func run(ctx context.Context) error {
 	for _, t := range l.tables {
 		if slices.Contains(pickedLayouts, t.layout) {
 			fmt.Printf("%s %s vectors=%d ran=%d leaked=%d\n", t.engine, t.layout, len(t.rows), t.ran, len(t.leaked))
-			if slices.Contains(leaklab.MustHold(), t.layout) { // for make attack
+			if slices.Contains(leaklab.MustHold(t.engine), t.layout) { // for make attack
 				fmt.Println(attack.Count{Suite: "leaks", Test: t.layout, Tried: len(t.rows), Controls: len(t.rows), Off: len(t.rows) - len(t.noControl), Succeeded: len(t.leaked)}.Line())
 			}
 		}

@@ -88,7 +88,7 @@ func (t *table) defect() string {
 	case t.layout == "single": // the other control
 	case t.ran < len(t.rows):
 		return fmt.Sprintf("%d of %d vectors did not run", len(t.rows)-t.ran, len(t.rows))
-	case slices.Contains(leaklab.MustHold(), t.layout) && len(t.leaked) > 0:
+	case slices.Contains(leaklab.MustHold(t.engine), t.layout) && len(t.leaked) > 0:
 		return fmt.Sprintf("it must hold, and leaked by %s", strings.Join(t.leaked, " "))
 	}
 	return ""
