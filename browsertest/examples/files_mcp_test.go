@@ -35,6 +35,7 @@ type mcpServer struct {
 	answers []object    // of the client, to requests
 	heard   chan string // events for the stream of announcements
 	streams int
+	page    string // of a tool, see resources/read
 }
 
 // mcpStream is the answer to a call.
@@ -132,7 +133,7 @@ func (s *mcpServer) serve(w http.ResponseWriter, r *http.Request, gone chan stru
 	_ = json.Unmarshal(body, &m)
 	params, _ := m["params"].(object)
 	s.mu.Lock()
-	tools, call := s.tools, s.call
+	tools, call, page := s.tools, s.call, s.page
 	if m["method"] == "tools/call" {
 		s.calls = append(s.calls, fmt.Sprint(params["name"], " ", params["arguments"]))
 	}
@@ -146,6 +147,8 @@ func (s *mcpServer) serve(w http.ResponseWriter, r *http.Request, gone chan stru
 		reply(object{"jsonrpc": "2.0", "id": m["id"], "result": object{"protocolVersion": "2025-11-25", "capabilities": object{"tools": object{"listChanged": true}}, "serverInfo": object{"name": "a <b>test</b> server", "version": "1"}}})
 	case "tools/list":
 		reply(object{"jsonrpc": "2.0", "id": m["id"], "result": object{"tools": tools}})
+	case "resources/read":
+		reply(object{"jsonrpc": "2.0", "id": m["id"], "result": object{"contents": []any{object{"uri": params["uri"], "mimeType": "text/html;profile=mcp-app", "text": page}}}})
 	case "tools/call":
 		h.Set("Content-Type", "text/event-stream")
 		meta, _ := params["_meta"].(object)

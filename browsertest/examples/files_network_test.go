@@ -45,7 +45,7 @@ func onServer(t *testing.T, s *ownServer, hosts ...string) *networkPage {
 // headers writes the page's headers.json.
 func (n *networkPage) headers(t *testing.T, hosts ...string) {
 	t.Helper()
-	use, err := json.Marshal(map[string]any{"connect": append([]string{strings.TrimPrefix(models.URL, "http://")}, hosts...)})
+	use, err := json.Marshal(map[string]any{"blobScripts": true, "connect": append([]string{strings.TrimPrefix(models.URL, "http://")}, hosts...)})
 	must(t, err)
 	must(t, os.WriteFile(filepath.Join(n.served.dir, "files", "headers.json"), use, 0o644))
 }

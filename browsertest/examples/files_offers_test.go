@@ -22,7 +22,8 @@ const offering = `(() => {
 			const m = JSON.parse(e.data);
 			s.got.push(m.method + (m.params?.arguments ? ' ' + m.params.name + ' ' + JSON.stringify(m.params.arguments) : ''));
 			if (m.method === 'initialize') s.say({id: m.id, result: {protocolVersion: '2025-11-25', capabilities: {tools: {listChanged: true}}, serverInfo: {name: 'a <b>page</b>', version: '1'}}});
-			if (m.method === 'tools/list') s.say({id: m.id, result: {tools: tools.map((name) => ({name, description: 'Does ' + name + '.', inputSchema: {type: 'object', properties: {text: {type: 'string'}}}}))}});
+			if (m.method === 'tools/list') s.say({id: m.id, result: {tools: tools.map((name) => s.list?.[name] ?? ({name, description: 'Does ' + name + '.', inputSchema: {type: 'object', properties: {text: {type: 'string'}}}}))}});
+			if (m.method === 'resources/read') s.say({id: m.id, result: {contents: [{uri: m.params.uri, mimeType: 'text/html;profile=mcp-app', text: s.page, _meta: s.meta}]}});
 			if (m.method === 'tools/call') s.call(m.id, m.params, s);
 		};
 		all[name] = s;

@@ -123,6 +123,7 @@ func run(ctx context.Context) error {
 		Keep:    func(name, text string) error { return a.workspace.Keep(name, text) },
 		Journal: func() *fsaccess.Journal { return a.workspace.FS().(*fsaccess.Journal) },
 		Sample:  func() error { return a.workspace.UseSample() },
+		Page:    a.network.Page, Free: a.network.Free,
 	})
 	if err != nil {
 		return err

@@ -38,6 +38,11 @@ var one sync.Mutex
 func Ask(q Question) (answer, text string) {
 	one.Lock()
 	defer one.Unlock()
+	select {
+	case <-q.Until:
+		return "", ""
+	default:
+	}
 	box, field := dom.Element("dialog"), dom.Element("dialog-field")
 	dom.SetText("dialog-title", q.Title)
 	dom.SetText("dialog-text", q.Text)

@@ -172,7 +172,7 @@ func (n *Network) consider(s *server) {
 	n.show()
 	n.Lock.Unlock()
 	defer end()
-	c, err := mcpclient.Connect(ctx, mcpclient.Options{Name: s.name, Port: s.in.port, Ask: asker(s.name), OnChange: func() { n.refresh(s) }})
+	c, err := mcpclient.Connect(ctx, mcpclient.Options{Name: s.name, Apps: true, Port: s.in.port, Ask: asker(s.name), OnChange: func() { n.refresh(s) }})
 	var tools []sandbox.Tool
 	if err == nil {
 		tools, err = c.Tools(ctx)

@@ -175,7 +175,7 @@ func (n *Network) connect(s *server) {
 	}
 	ctx, end := context.WithTimeout(n.ctx, limit)
 	s.end, s.state, s.wants, s.signIn = end, "connecting", "", false
-	o := mcpclient.Options{Name: k.Name, URL: k.URL, Tokens: k.Tokens, Transport: n.transport(s, k.Reach()), Ask: asker(k.Name), OnChange: func() { n.refresh(s) }}
+	o := mcpclient.Options{Name: k.Name, URL: k.URL, Apps: true, Tokens: k.Tokens, Transport: n.transport(s, k.Reach()), Ask: asker(k.Name), OnChange: func() { n.refresh(s) }}
 	if k.Samples {
 		o.Sample = func(ctx context.Context, r sandbox.ModelRequest) (string, string, error) {
 			return sandbox.Sample(ctx, "the MCP server "+k.Name, r)
@@ -258,6 +258,40 @@ func (n *Network) refresh(s *server) {
 	n.show()
 	n.changed()
 	dom.Status("The server " + s.name + " has changed its tools.")
+}
+
+// Page reads the page of a tool of a server, at its address there.
+func (n *Network) Page(ctx context.Context, server, uri string) (protocol.App, error) {
+	n.Lock.Lock()
+	var c *mcpclient.Client
+	for _, s := range n.servers {
+		if s.name == server {
+			c = s.client
+		}
+	}
+	n.Lock.Unlock()
+	if c == nil {
+		return protocol.App{}, fmt.Errorf("the server %s is not connected: see MCP servers in Settings", server)
+	}
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	return c.App(ctx, uri)
+}
+
+// Free returns the ids of the tools of a server whose calls the user allows, all of them.
+func (n *Network) Free(server string) map[string]bool {
+	n.Lock.Lock()
+	defer n.Lock.Unlock()
+	out := map[string]bool{}
+	k, _ := n.kept(server)
+	for _, s := range n.servers {
+		for _, t := range s.tools {
+			if s.name == server && k.Of(t.Tool) == protocol.ActionAllow {
+				out[t.ID] = true
+			}
+		}
+	}
+	return out
 }
 
 func same(a, b sandbox.Tool) bool {

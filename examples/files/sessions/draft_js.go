@@ -1,8 +1,12 @@
 package sessions
 
 import (
+	"errors"
+	"strings"
 	"syscall/js"
 
+	"github.com/bailey-go/bailey/examples/files/dialog"
+	"github.com/bailey-go/bailey/examples/files/talk"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/sandbox"
 )
@@ -47,4 +51,24 @@ func (d *drafts) unstow(id string) {
 		dom.SetValue("text", text.String())
 	}
 	d.keep(id)
+}
+
+// draft puts a text of an app into the message field, below the text of the user's. The field does not get the focus: the
+// user's next Enter may be meant for the app.
+func (m *Sessions) draft(t *talk.Talk, text string) error {
+	if m.cur != t {
+		return errors.New("the user sees another chat")
+	}
+	dom.SetValue("text", strings.TrimLeft(dom.Value("text")+"\n\n"+text, "\n"))
+	m.keepDraft()
+	m.commands.update()
+	dialog.Toast("The text is in the message field. Nobody has it before you send it.")
+	return nil
+}
+
+// context attaches the text of an app to the user's next message, in the place of the one before.
+func (m *Sessions) context(t *talk.Talk, app, text string) {
+	if m.cur == t {
+		m.files.context("Context from "+app+".txt", text)
+	}
 }

@@ -271,13 +271,13 @@ func (m *Sessions) planned(ctx context.Context, t *talk.Talk, model sandbox.Mode
 	t.Session.Close()
 	s, err := plan.Box.OpenSession(ctx, id)
 	if err == nil {
-		t.Session = s
+		t.Box, t.Session = plan.Box, s
 		ended = m.loop(ctx, plan.Box, t, s, model, text, files)
 		s.Close()
 	}
 	back, again := m.box.OpenSession(m.ctx, id)
 	if again == nil {
-		t.Session = back
+		t.Box, t.Session = m.box, back
 	}
 	if dom.Failed(err) || dom.Failed(again) {
 		return false
@@ -301,13 +301,17 @@ func (m *Sessions) planned(ctx context.Context, t *talk.Talk, model sandbox.Mode
 
 // interrupt stops the run in view and all its calls.
 func (m *Sessions) interrupt() {
-	if t := m.cur; t != nil && t.Cancel != nil {
+	t := m.cur
+	if t == nil {
+		return
+	}
+	if t.Cancel != nil {
 		t.Session.Interrupt("the user pressed stop")
 		if t.Leave != nil {
 			t.Leave() // before the question is dismissed, because a stopped plan is not a declined one
 		}
-		m.sheet.Dismiss(t.Session.ID())
 	}
+	m.sheet.Dismiss(t.Session.ID()) // also that of an app
 }
 
 // tour runs an example: reading, code, a blocked request, a change and its undo.

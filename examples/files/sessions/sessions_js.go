@@ -32,11 +32,13 @@ type Options struct {
 	Refresh  func() error           // shows the changes of a run
 	Reveal   func(path string)
 	Picture  func(ctx context.Context, path string) ([]byte, error)
-	View     func(path string)             // shows a file in the viewer
-	Keep     func(name, text string) error // makes a file of a code block
-	Journal  func() *fsaccess.Journal      // of the open folder
-	Sample   func() error                  // opens the sample folder, for the demo
-	Counts   string                        // the message of the guided tour that counts the hours of the sample
+	View     func(path string)                                                   // shows a file in the viewer
+	Keep     func(name, text string) error                                       // makes a file of a code block
+	Journal  func() *fsaccess.Journal                                            // of the open folder
+	Sample   func() error                                                        // opens the sample folder, for the demo
+	Page     func(ctx context.Context, server, uri string) (protocol.App, error) // reads the page of a tool
+	Free     func(server string) map[string]bool                                 // the tools whose calls the user allows
+	Counts   string                                                              // the message of the guided tour that counts the hours of the sample
 }
 
 // Sessions are the conversations of the open folder. Up to openTalks are open, and one is in view.
@@ -68,7 +70,7 @@ type Sessions struct {
 // New sets up the buttons and the text field, and opens no conversation. It fails if the page can't show
 // questions.
 func New(ctx context.Context, o Options) (*Sessions, error) {
-	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}, gone: map[string]bool{}, files: attached{ctx: ctx}}
+	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}, gone: map[string]bool{}, files: attached{ctx: ctx, no: map[string]bool{}}}
 	m.drafts = drafts{&m.files, map[string][]sandbox.File{}}
 	m.commands.read = func(dir string) ([]fs.DirEntry, error) {
 		if m.box == nil {
@@ -79,6 +81,9 @@ func New(ctx context.Context, o Options) (*Sessions, error) {
 	m.answers, _ = markdown.New(markdown.Options{}.Draw(guests.Draw(ctx, "guests/"))) // these options are valid
 	var err error
 	m.sheet, err = ui.New(iframe.ElementOf(dom.Element("ask")), ui.Options{Whose: m.whose, OnStop: m.interrupt, OnAsk: func(title string) {
+		if m.cur != nil {
+			m.cur.Inline()
+		}
 		dom.Status("Waiting for your answer: " + title)
 		m.Notify("The assistant asks", title)
 	}})
@@ -88,6 +93,7 @@ func New(ctx context.Context, o Options) (*Sessions, error) {
 	m.menu()
 	m.chats()
 	talk.OnCard(func() *talk.Talk { return m.cur })
+	talk.OnScheme(func() *talk.Talk { return m.cur })
 	m.composer()
 	return m, nil
 }
@@ -215,9 +221,10 @@ func (m *Sessions) open(id string) error {
 }
 
 func (m *Sessions) adopt(s *sandbox.Session) error {
-	t, err := talk.New(m.ctx, s, talk.Options{
+	t, err := talk.New(m.ctx, m.box, s, talk.Options{
 		InView: func(t *talk.Talk) bool { return m.cur == t }, OnNews: m.strip,
 		Blocked: m.Shield.Stopped, WayOut: m.Shield.WayOut, Renderer: m.answers, Reveal: m.View, Picture: m.Picture, Keep: m.Keep, Edit: m.edit, Fork: m.forkAt, Retry: m.retry, Undo: m.undo, Mark: m.mark, Agent: m.agent(m.store),
+		Page: m.Page, Free: m.Free, Draft: m.draft, Context: m.context,
 	})
 	if err != nil {
 		s.Close()

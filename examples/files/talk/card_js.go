@@ -35,7 +35,12 @@ type card struct {
 	step  *step  // in the conversation
 	group *group // of step
 	path  string // of the file that the call is about
-	agent *agent // that the call started, nil without one
+	args  any    // nil until the model has written them
+	app   *app   // the page of the tool, nil without one
+
+	wrote  string // the beginning of args, for app
+	parsed int    // bytes of it that app was told
+	agent  *agent // that the call started, nil without one
 }
 
 // seen is the outcome of a call as models receive it: here for a model on this machine, far for one
@@ -178,6 +183,7 @@ func (c *card) state(text string) { c.note.Set("textContent", text) }
 // input shows the arguments, and the most telling one in the head of the card.
 func (t *Talk) input(c *card, v any) {
 	c.part("Input", v)
+	c.args = v
 	m, _ := v.(map[string]any)
 	s := about(m)
 	if s != "" {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"strings"
 	"syscall/js"
 
 	"github.com/bailey-go/bailey/examples/files/dialog"
@@ -20,19 +21,26 @@ func link(ctx context.Context, l iframe.Link, reveal func(path string)) {
 		return
 	}
 	go func() {
-		const copies = "Copy the address"
-		text, answers := "This opens "+l.Host()+" in a new tab. That site learns of your visit.", []string{"Stay", copies, "Open"}
-		if !mayOpen(ctx, l) {
-			text += " This site's settings (navigate in policy.json) may block it here: copy the address instead."
-			answers = []string{"Stay", "Open", copies}
-		}
-		switch answer, _ := dialog.Ask(dialog.Question{Title: "Open this address in a new tab?", Text: text, Body: []js.Value{dom.Create("code", l.URL)}, Answers: answers}); answer {
-		case "Open":
+		if openable(ctx, l, dialog.Question{}) {
 			dom.Failed(l.Open(ctx))
-		case copies:
-			copied(l.URL)
 		}
 	}()
+}
+
+// openable shows the address of a link in a question with more about it, and reports whether the user wants to open it.
+func openable(ctx context.Context, l iframe.Link, q dialog.Question) bool {
+	const copies = "Copy the address"
+	text, answers := "This opens "+l.Host()+" in a new tab. That site learns of your visit.", []string{"Stay", copies, "Open"}
+	if !mayOpen(ctx, l) {
+		text += " This site's settings (navigate in policy.json) may block it here: copy the address instead."
+		answers = []string{"Stay", "Open", copies}
+	}
+	q.Title, q.Text, q.Body, q.Answers = "Open this address in a new tab?", strings.TrimSpace(q.Text+" "+text), []js.Value{dom.Create("code", l.URL)}, answers
+	answer, _ := dialog.Ask(q)
+	if answer == copies {
+		copied(l.URL)
+	}
+	return answer == "Open"
 }
 
 // copied copies a text to the clipboard.

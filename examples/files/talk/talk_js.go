@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"syscall/js"
 	"time"
 
@@ -38,16 +39,26 @@ type Options struct {
 	// Agent returns the stored parts of a subagent's answers, or none.
 	Agent func(session string) []sandbox.PartRecord
 
+	// Page reads the page of a tool of an MCP server. It is the server's, and untrusted.
+	Page func(ctx context.Context, server, uri string) (protocol.App, error)
+	// Free returns the ids of the tools of a server whose calls the user allows, all of them.
+	Free func(server string) map[string]bool
+	// Draft puts a text of an app into the message field. The user has agreed to that.
+	Draft func(t *Talk, text string) error
+	// Context takes the text that an app wants the model to have with the user's next message, "" for none.
+	Context func(t *Talk, app, text string)
+
 	Renderer *markdown.Renderer // of the answers
 }
 
 // MaxPicture is the size of a picture in a conversation, in bytes.
 const MaxPicture = 8 << 20
 
-// Talk is an open conversation. Its text is one document behind two frames, and its calls are cards
-// beside it. Several can be at work, and one is in view.
+// Talk is an open conversation. Its text is one document behind two frames, or several with the page of a tool
+// between each two, and its calls are cards beside it. Several conversations can be at work, and one is in view.
 type Talk struct {
-	Session *sandbox.Session        // replaced while a plan is made
+	Box     *sandbox.Box            // of Session
+	Session *sandbox.Session        // replaced while a plan is made, with Box
 	Cancel  context.CancelCauseFunc // ends the run, nil without one
 	Leave   context.CancelFunc      // drops a plan during its question, nil without one
 	Asked   string                  // id of the last message when a model was last asked
@@ -57,10 +68,17 @@ type Talk struct {
 	Look    int                     // greater than that of each conversation that was in view before
 
 	options Options
-	details string   // more about Problem
-	box     js.Value // the element around the document
-	view    *iframe.Document
-	n       int // number of sections
+	details string // more about Problem
+	ctx     context.Context
+	box     js.Value           // the element around the documents
+	views   []*iframe.Document // in order
+	view    *iframe.Document   // the last one
+	turn    sync.Mutex         // held while another one is made
+	split   bool               // the next section begins another one, below an app
+	apps    []*app             // in order
+	no      map[string]int     // the user's refusals of wishes of apps, by server
+	older   int                // number of apps that are shown as a line, because others come later
+	n       int                // number of sections
 	text    *iframe.Section
 	last    strings.Builder // the text of the section that streams, for the live region
 	cards   map[string]*card
@@ -81,18 +99,25 @@ type Talk struct {
 	}
 }
 
-// New returns a conversation that shows the messages of a session. It is not yet in view.
-func New(ctx context.Context, s *sandbox.Session, o Options) (*Talk, error) {
-	t := &Talk{Session: s, options: o, box: dom.Create("div", ""), cards: map[string]*card{}}
+// New returns a conversation that shows the messages of a session of a box. It is not yet in view.
+func New(ctx context.Context, box *sandbox.Box, s *sandbox.Session, o Options) (*Talk, error) {
+	t := &Talk{Box: box, Session: s, options: o, ctx: ctx, box: dom.Create("div", ""), cards: map[string]*card{}, no: map[string]int{}}
 	t.box.Set("id", "talk-"+s.ID())
 	t.box.Set("className", "paper")
 	dom.Element("papers").Call("append", t.box)
-	parent, err := iframe.ElementByID("talk-" + s.ID())
-	if err != nil {
+	if err := t.paper("Conversation"); err != nil {
+		t.box.Call("remove")
 		return nil, err
 	}
-	t.view, err = iframe.NewDocument(ctx, parent, iframe.DocumentOptions{
-		Label: "Conversation", Renderer: o.Renderer, OnLink: func(ctx context.Context, l iframe.Link) {
+	t.Show()
+	return t, nil
+}
+
+// paper begins a document.
+func (t *Talk) paper(label string) error {
+	o := t.options
+	view, err := iframe.NewDocument(t.ctx, iframe.ElementOf(t.box), iframe.DocumentOptions{
+		Label: label, Renderer: o.Renderer, OnLink: func(ctx context.Context, l iframe.Link) {
 			if !t.links.follow(l.Path) {
 				link(ctx, l, o.Reveal)
 			}
@@ -121,16 +146,19 @@ func New(ctx context.Context, s *sandbox.Session, o Options) (*Talk, error) {
 		Theme:       iframe.Theme{Variables: map[string]string{"--bailey-background": "light-dark(#ffffff, #1a1e23)"}},
 		OnViolation: func(v iframe.CSPViolation) { o.Blocked(fmt.Sprintf("an answer: %s: %s", v.Directive, v.Blocked)) },
 	})
-	if err != nil {
-		t.box.Call("remove")
-		return nil, err
+	if err == nil {
+		t.view, t.views = view, append(t.views, view)
 	}
-	t.Show()
-	return t, nil
+	return err
 }
 
 // Show shows all messages of the session again.
 func (t *Talk) Show() {
+	t.unplace()
+	for _, v := range t.views[1:] {
+		_ = v.Close()
+	}
+	t.views, t.view = t.views[:1], t.views[0]
 	for _, s := range t.view.Sections() {
 		_ = s.Remove()
 	}
@@ -141,7 +169,19 @@ func (t *Talk) Show() {
 	t.text, t.thinks, t.group, t.answer, t.asked, t.todos = nil, false, nil, "", [2]any{}, nil
 	t.texts, t.links.acts = map[string]int{}, nil
 	t.images.clear()
-	for _, m := range t.Session.Messages() {
+	t.older = -mostPapers + 1
+	list := t.Session.Messages()
+	for _, m := range list {
+		for _, p := range m.Parts {
+			if d, _ := p.Data.(map[string]any); p.ToolState == sandbox.ToolOutputAvailable {
+				name, _ := d["tool"].(string)
+				if page, _ := t.Box.AppOf(name); page != nil {
+					t.older++
+				}
+			}
+		}
+	}
+	for _, m := range list {
 		t.message(m)
 	}
 	t.answered()
@@ -150,8 +190,11 @@ func (t *Talk) Show() {
 
 // Close closes the session, and removes the document.
 func (t *Talk) Close() {
+	t.unplace() // an app may store its state by a call in the session
 	t.Session.Close()
-	_ = t.view.Close()
+	for _, v := range t.views {
+		_ = v.Close()
+	}
 	t.box.Call("remove")
 }
 
@@ -188,6 +231,7 @@ func (t *Talk) message(m sandbox.Message) {
 			if c.agent != nil {
 				t.storedAgent(c.agent)
 			}
+			t.ran(c, p, false)
 		}
 	}
 }
@@ -298,6 +342,11 @@ func (t *Talk) section(who string) out {
 	if who != "Change" {
 		t.group = nil
 	}
+	t.turn.Lock()
+	defer t.turn.Unlock()
+	if t.split && len(t.views) < mostPapers && !dom.Failed(t.paper(fmt.Sprintf("Conversation, part %d", len(t.views)+1))) {
+		t.split = false
+	}
 	t.n++
 	s := t.view.Section(fmt.Sprintf("s%d", t.n))
 	_ = s.SetLabel(fmt.Sprintf("%s, %d", who, t.n))
@@ -317,6 +366,10 @@ func (t *Talk) again() {
 	for _, id := range t.step.cards {
 		c := t.cards[id]
 		c.item.Call("remove")
+		if c.app != nil {
+			c.app.remove()
+			t.apps = slices.DeleteFunc(t.apps, func(a *app) bool { return a == c.app })
+		}
 		t.items = slices.DeleteFunc(t.items, c.item.Equal)
 		delete(t.cards, id)
 		if c.group != nil && c.group.section != nil {
@@ -357,7 +410,9 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 		}
 		t.text, t.answer = nil, t.last.String()
 	case "tool-input-start":
-		t.card(c.ToolCallID, c.ToolName)
+		t.wrote(t.card(c.ToolCallID, c.ToolName), "")
+	case "tool-input-delta":
+		t.wrote(t.card(c.ToolCallID, c.ToolName), c.Delta)
 	case "tool-input-available":
 		t.input(t.card(c.ToolCallID, c.ToolName), c.Input)
 	case "tool-input-error":
@@ -365,7 +420,11 @@ func (t *Talk) Chunk(c sandbox.Chunk) {
 	case "tool-approval-request":
 		t.card(c.ToolCallID, "").asked()
 	case "tool-approval-response":
-		t.card(c.ToolCallID, "").answered()
+		card := t.card(c.ToolCallID, "")
+		card.answered()
+		if c.Approved {
+			t.begun(card)
+		}
 	case "data-approval":
 		d, _ := c.Data.(map[string]any)
 		id, _ := d["toolCallId"].(string)
@@ -422,7 +481,8 @@ func (t *Talk) end(c sandbox.Chunk, why string) {
 	denied := false // by the user, and not by a stopped run
 	output := c.Output
 	card := t.card(c.ToolCallID, c.ToolName)
-	if p, ok := t.Session.Part(c.ToolCallID); ok {
+	p, ok := t.Session.Part(c.ToolCallID)
+	if ok {
 		card.stored(p)
 		d, _ := p.Data.(map[string]any)
 		if denied = d["reason"] == string(protocol.ReasonRejected); denied {
@@ -436,6 +496,7 @@ func (t *Talk) end(c sandbox.Chunk, why string) {
 	if card.agent != nil {
 		t.storedAgent(card.agent)
 	}
+	t.ran(card, p, true)
 	t.options.WayOut(card.name, c.Output)
 }
 
@@ -512,8 +573,13 @@ func (t *Talk) Ended() {
 	}
 }
 
-// Behind sets whether another conversation is in view.
-func (t *Talk) Behind(yes bool) { t.box.Get("classList").Call("toggle", "behind", yes) }
+// Behind sets whether another conversation is in view. The apps of one that is not are closed.
+func (t *Talk) Behind(yes bool) {
+	t.box.Get("classList").Call("toggle", "behind", yes)
+	if yes {
+		go t.Rest("Closed when you left this chat.")
+	}
+}
 
 // Unheard reports whether the user's last message came after the last request to a model.
 func (t *Talk) Unheard() bool {

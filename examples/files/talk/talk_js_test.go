@@ -26,7 +26,7 @@ func shown(t *testing.T) *Talk {
 	must(t, err)
 	_, err = s.Say(t.Context(), "hello")
 	must(t, err)
-	talk, err := New(t.Context(), s, Options{InView: func(*Talk) bool { return true }, OnNews: func() {}, Blocked: func(text string) { t.Error(text) }, WayOut: func(string, any) {}})
+	talk, err := New(t.Context(), box, s, Options{InView: func(*Talk) bool { return true }, OnNews: func() {}, Blocked: func(text string) { t.Error(text) }, WayOut: func(string, any) {}})
 	must(t, err)
 	t.Cleanup(talk.Close)
 	return talk

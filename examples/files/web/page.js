@@ -66,6 +66,27 @@
     });
   }
 
+  // ---- apps -------------------------------------------------------------------------
+  // The page of a tool can take the focus at any time, also a secret that the user types. So it is inert while they
+  // write or are asked, until the pointer moves over it, or Tab is pressed.
+  const ask = get('ask');
+  const hold = (/** @type {boolean} */ yes) => {
+    for (const stage of all('.app > .stage')) stage.inert = yes || !ask.hidden;
+  };
+  const written = (/** @type {EventTarget | null} */ e) => e instanceof HTMLElement && e.matches('textarea, select, input, [contenteditable]');
+  for (const event of ['focusin', 'keydown', 'input'])
+    addEventListener(event, (e) => { if (written(e.target)) hold(!(e instanceof KeyboardEvent && e.key === 'Tab')); }, true);
+  for (const event of ['pointermove', 'pointerdown'])
+    addEventListener(event, (e) => { if (e.target instanceof Element && e.target.closest('.app')) hold(false); }, true);
+  addEventListener('keydown', (e) => { if (e.key === 'Tab' && !written(e.target)) hold(false); }, true);
+  addEventListener('keydown', (e) => {
+    const back = e.key === 'Escape' && /** @type {HTMLElement | null} */ (document.querySelector('.app.large .enlarge'));
+    if (!back) return;
+    e.stopPropagation(); // it would stop the assistant
+    back.click();
+  }, true);
+  new MutationObserver(() => hold(true)).observe(ask, {attributeFilter: ['hidden']});
+
   // ---- widths -----------------------------------------------------------------------
   for (const bar of all('.split')) {
     const name = bar.dataset.size ?? '';
