@@ -13,7 +13,7 @@ BIN     := $(CURDIR)/.bin
 RUNNER  := $(BIN)/browsertest
 SUM     := $(BIN)/testsum
 NODEBIN := $(CURDIR)/node_modules/.bin
-NESTED  := browsertest fsaccess/conformance worker/tools sandbox/command/native mcp sandbox/secrets/publicset environment
+NESTED  := browsertest fsaccess/conformance worker/tools sandbox/command/native mcp sandbox/secrets/publicset environment internal/tools
 PORT    ?= 8080
 BENCH   ?=
 ENGINE  ?=
@@ -129,7 +129,7 @@ browsers: $(RUNNER) $(SUM) testwasm wasitools ## the browser tests in Firefox ES
 .PHONY: lint
 lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size budgets
 	@bad=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
-	@for m in . internal/tools $(NESTED); do if [ -f $$m/go.mod ]; then (cd $$m && $(GO) mod tidy -diff) || { echo "go mod tidy would change $$m/go.mod"; exit 1; }; fi; done
+	@for m in . $(NESTED); do if [ -f $$m/go.mod ]; then (cd $$m && $(GO) mod tidy -diff) || { echo "go mod tidy would change $$m/go.mod"; exit 1; }; fi; done
 	$(GO) vet ./... && $(WASM) $(GO) vet ./...
 	$(GO) build -modfile=internal/tools/go.mod -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@# Many names are used only in the page, so only the page's build reports unused ones (U1000).
@@ -182,11 +182,15 @@ soak: $(RUNNER) testwasm node_modules wasitools build/npm/node_modules ## what i
 	  echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZ) -fuzzminimizetime 10x $$p || exit 1; done; done
 
 .PHONY: dist
-dist: $(BIN)/wasm_exec ## build the npm package of the prebuilt bailey.wasm and agent.wasm, their JavaScript API and types into dist/ (VERSION=0.2.0)
+dist: $(BIN)/wasm_exec ## build the npm package of the prebuilt bailey.wasm and agent.wasm, their JavaScript API and types into dist/ (VERSION=v0.2.0)
 	$(BIN)/wasm_exec build ./wasm_exec/prebuilt -name bailey -o build/prebuilt
 	$(BIN)/wasm_exec build ./wasm_exec/prebuilt/agent -name agent -cold "$(COLD)" -o build/prebuilt
-	$(GO) run ./wasm_exec/npm -version "$(VERSION)" -o dist build/prebuilt
+	$(GO) run ./wasm_exec/npm -version "$(VERSION:v%=%)" -o dist build/prebuilt
 	@echo "dist is the package: copy it beside a page, or pack it with \"npm pack ./dist\""
+
+.PHONY: release
+release: dist wasitools node_modules ## prepare a version in build/release, and publish nothing: modules, tags, npm package, tools, bill of materials, sums (VERSION=v0.1.0)
+	cd internal/tools && $(GO) run ./release -version "$(VERSION)" -root $(CURDIR) -npm $(CURDIR)/dist -tools $(CURDIR)/build/tools -o $(CURDIR)/build/release
 
 .PHONY: npm
 npm: $(RUNNER) node_modules build/npm/node_modules wasitools ## install the npm package into projects of Vite, webpack, esbuild and Rollup, build and run them

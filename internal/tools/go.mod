@@ -8,9 +8,14 @@ tool (
 )
 
 require (
+	github.com/CycloneDX/cyclonedx-go v0.12.0
+	github.com/google/jsonschema-go v0.4.3
+	golang.org/x/mod v0.41.0
+)
+
+require (
 	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
 	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
-	golang.org/x/mod v0.41.0 // indirect
 	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 	golang.org/x/telemetry v0.0.0-20260924152758-ed294f943157 // indirect
