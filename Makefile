@@ -22,6 +22,7 @@ SUITE   ?=
 WASISUITE ?=
 FUZZ    ?= 60s
 VERSION ?=
+SERVE   ?=
 
 # The packages that run in a page. The commands run only on a host.
 PAGE = $$($(WASM) $(GO) list ./... | grep -vE '/(wasm_exec|blocklint|houselint)$$')
@@ -202,6 +203,11 @@ build/npm/node_modules: browsertest/npmtest/testdata/package.json browsertest/np
 	cp $^ build/npm/
 	cd build/npm && npm ci --no-audit --no-fund --silent --ignore-scripts
 	@touch $@
+
+.PHONY: site
+site: $(BIN)/wasm_exec ## make the documentation with a playground, static, in build/site, and serve it (SERVE=127.0.0.1:8080)
+	@for n in markdown run; do $(BIN)/wasm_exec build ./examples/$$n -o build/examples/$$n; done
+	$(GO) run ./internal/site -o build/site -playground build/examples $(if $(SERVE),-serve "$(SERVE)")
 
 .PHONY: newest
 newest: ## the tests against the newest goldmark, bluemonday and x/net (meant for a schedule)

@@ -48,6 +48,7 @@ var rooms = map[string][]string{
 	"internal/consent":          {"protocol", "sandbox", "internal/dom", "internal/jsx"},
 	"internal/jsx/blocklint":    {},
 	"internal/houselint":        {},
+	"internal/site":             {"headers"},
 	"internal/jsx/trust":        {},
 	"internal/agentlines":       {"fsaccess", "internal/needs", "sandbox"},
 	"internal/storetest":        {"protocol", "sandbox"},
@@ -85,7 +86,7 @@ var rooms = map[string][]string{
 }
 
 // hostOnly are the packages no page ever holds.
-var hostOnly = []string{"wasm_exec", "internal/relay", "internal/jsx/blocklint", "internal/houselint"}
+var hostOnly = []string{"wasm_exec", "internal/relay", "internal/jsx/blocklint", "internal/houselint", "internal/site"}
 
 type pkg struct {
 	ImportPath                         string
