@@ -96,7 +96,7 @@ func (p *Pool) Command(ctx context.Context, module *Module, name string, arg ...
 		c.err = errors.New("worker: Command: the module was not compiled by this pool")
 	case module.kind == goProgram:
 	case module.goJS():
-		c.err = errors.New("worker: Command: the module is a program of GOOS=js; compile it by CompileGo, or build it with GOOS=wasip1")
+		c.err = errors.New("worker: Command: the module is a program of GOOS=js; compile it by CompileJS, or build it with GOOS=wasip1")
 	case module.kind != wasiProgram:
 		c.err = errors.New("worker: Command: the module is not a WASI command; use Call for its functions")
 	default:

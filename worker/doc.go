@@ -33,7 +33,7 @@
 // of these files are unchanged since the program read them. A program that was killed or that
 // crashed changes nothing.
 //
-// Programs of GOOS=js run in trusted pools, and those of Emscripten in untrusted ones ([Pool.CompileGo]).
+// Programs of GOOS=js run in trusted pools, and those of Emscripten in untrusted ones ([Pool.CompileJS]).
 //
 // Without Promise Integration standard input has to be complete before the program starts, so
 // the stages of a pipeline run one after the other. [Pool.Features] returns whether the browser

@@ -33,7 +33,7 @@ func TestGoJSProgram(t *testing.T) {
 
 func goJS(t testing.TB, p *Pool) *Module {
 	t.Helper()
-	m, err := p.CompileGo(testContext(t), built(t, "gojs.wasm"), string(built(t, "wasm_exec.js")))
+	m, err := p.CompileJS(testContext(t), built(t, "gojs.wasm"), string(built(t, "wasm_exec.js")))
 	must(t, err)
 	t.Cleanup(func() { m.Close() })
 	return m
@@ -140,7 +140,7 @@ func TestGoJSStreams(t *testing.T) {
 	must(t, cmd.Wait())
 }
 
-func TestCompileGo(t *testing.T) {
+func TestCompileJS(t *testing.T) {
 	trusted, glue := newTestPool(t, Options{Trusted: true}), string(built(t, "wasm_exec.js"))
 	for name, tt := range map[string]struct {
 		p    *Pool
@@ -157,15 +157,15 @@ func TestCompileGo(t *testing.T) {
 		"no module":    {trusted, []byte("x"), glue, protocol.ErrInvalidParams, ""},
 		"large module": {trusted, make([]byte, maxModule+1), glue, protocol.ErrResourceLimit, "limit"},
 	} {
-		if _, err := tt.p.CompileGo(testContext(t), tt.wasm, tt.glue); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
+		if _, err := tt.p.CompileJS(testContext(t), tt.wasm, tt.glue); !errors.Is(err, tt.want) || !strings.Contains(err.Error(), tt.says) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	m := compile(t, trusted, built(t, "gojs.wasm"))
-	if err := trusted.Command(testContext(t), m, "x").Run(); err == nil || !strings.Contains(err.Error(), "CompileGo") {
+	if err := trusted.Command(testContext(t), m, "x").Run(); err == nil || !strings.Contains(err.Error(), "CompileJS") {
 		t.Errorf("compiled as another: %v", err)
 	}
-	most, err := trusted.CompileGo(testContext(t), built(t, "gojs.wasm"), glue+strings.Repeat(" ", maxGlue-len(glue)))
+	most, err := trusted.CompileJS(testContext(t), built(t, "gojs.wasm"), glue+strings.Repeat(" ", maxGlue-len(glue)))
 	if err != nil {
 		t.Fatalf("as much glue as may be: %v", err)
 	}

@@ -25,7 +25,7 @@ func media(t *testing.T, p *Pool, wasm, script, tool string) *Module {
 		return data
 	}
 	start := time.Now()
-	m, err := p.CompileGo(testContext(t), read("..", "node_modules", wasm), string(read("..", "node_modules", script))+"\n;"+string(read("tools", "media", tool)))
+	m, err := p.CompileJS(testContext(t), read("..", "node_modules", wasm), string(read("..", "node_modules", script))+"\n;"+string(read("tools", "media", tool)))
 	must(t, err)
 	t.Logf("compiled in %v", time.Since(start))
 	t.Cleanup(func() { m.Close() })
@@ -233,7 +233,7 @@ func TestToolScriptIsAlone(t *testing.T) {
 	return 3;
 };`
 	lib := []byte("\x00asm\x01\x00\x00\x00")
-	m, err := p.CompileGo(testContext(t), lib, probe)
+	m, err := p.CompileJS(testContext(t), lib, probe)
 	must(t, err)
 	defer m.Close()
 	out, err := p.Command(testContext(t), m, "probe").CombinedOutput()
@@ -241,7 +241,7 @@ func TestToolScriptIsAlone(t *testing.T) {
 		t.Errorf("%q %v", out, err)
 	}
 	trusted := newTestPool(t, Options{Trusted: true})
-	if _, err := trusted.CompileGo(testContext(t), lib, probe); !errors.Is(err, protocol.ErrCapabilityDenied) {
+	if _, err := trusted.CompileJS(testContext(t), lib, probe); !errors.Is(err, protocol.ErrCapabilityDenied) {
 		t.Errorf("in a trusted pool: %v", err)
 	}
 }

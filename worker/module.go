@@ -36,7 +36,7 @@ type kind uint8
 const (
 	library     kind = iota // it only exports functions
 	wasiProgram             // it is for WASI preview1
-	goProgram               // it was built with GOOS=js: see CompileGo
+	goProgram               // it was built with GOOS=js: see CompileJS
 )
 
 // variant is a module with its maxima lowered to one set of limits.
@@ -199,16 +199,16 @@ func (m *Module) goJS() bool {
 	return slices.ContainsFunc(m.m.Imports, func(i wasmbin.Import) bool { return goModule(i.Module) })
 }
 
-// CompileGo compiles a program that was built with GOOS=js GOARCH=wasm, like [Pool.Compile].
-// wasmExec is the text of lib/wasm/wasm_exec.js from the same Go release that built the program.
+// CompileJS compiles a program that comes with JavaScript of its own, like [Pool.Compile]. It was built
+// with GOOS=js GOARCH=wasm, or by Emscripten.
 //
-// Its commands have the same arguments, environment, Dir, streams, files, limits and Kill as
+// For GOOS=js, script is the text of lib/wasm/wasm_exec.js from the same Go release that built the program. Its commands have the same arguments, environment, Dir, streams, files, limits and Kill as
 // others. They can wait for input, for room in the output and for lazy files in every engine, also
 // in WebKit. The differences are:
 //
 //   - The program has all of its worker's JavaScript through syscall/js, including fetch and the
 //     origin's storage. Only the page's own policy limits it, so it runs in a trusted pool only.
-//     CompileGo returns [protocol.ErrCapabilityDenied] for an untrusted pool.
+//     CompileJS returns [protocol.ErrCapabilityDenied] for an untrusted pool.
 //   - Arguments and environment have at most 8 KiB together.
 //   - The worker is created when the command starts, because none is kept ready.
 //   - File modes and owners are not kept, and there are no links.
@@ -217,16 +217,16 @@ func (m *Module) goJS() bool {
 //
 // Use GOOS=wasip1 for a program that does not need syscall/js.
 //
-// A program of Emscripten comes with JavaScript of its own, of at most 1 MiB. CompileGo takes it for
-// an untrusted pool only, if wasmExec sets self.baileyProgram, as docs/programs.md describes.
+// A program of Emscripten has a script of at most 1 MiB. CompileJS takes it for
+// an untrusted pool only, if script sets self.baileyProgram, as docs/programs.md describes.
 // Its JavaScript is code that nobody has reviewed: it has the frame's policy, which permits no
 // loading, and the limits of time, output and files, but JavaScript's own memory has no limit.
-func (p *Pool) CompileGo(ctx context.Context, wasm []byte, wasmExec string) (*Module, error) {
+func (p *Pool) CompileJS(ctx context.Context, wasm []byte, script string) (*Module, error) {
 	bad := func(format string, args ...any) error {
 		return protocol.Errorf(protocol.ErrInvalidParams, "compile", "", format, args...)
 	}
-	if strings.Contains(wasmExec, "self.baileyProgram") {
-		return p.compileTool(ctx, wasm, wasmExec)
+	if strings.Contains(script, "self.baileyProgram") {
+		return p.compileTool(ctx, wasm, script)
 	}
 	if !p.opts.Trusted {
 		return nil, protocol.Errorf(protocol.ErrCapabilityDenied, "compile", "", "a program of GOOS=js has all of its worker's JavaScript, so it runs in a trusted pool only; build it with GOOS=wasip1 for this one")
@@ -234,7 +234,7 @@ func (p *Pool) CompileGo(ctx context.Context, wasm []byte, wasmExec string) (*Mo
 	if len(wasm) > maxModule {
 		return nil, protocol.Errorf(protocol.ErrResourceLimit, "compile", "", "the module has %d bytes; the limit is %d", len(wasm), maxModule)
 	}
-	if len(wasmExec) > maxGlue || !strings.Contains(wasmExec, "globalThis.Go") {
+	if len(script) > maxGlue || !strings.Contains(script, "globalThis.Go") {
 		return nil, bad("that is not a wasm_exec.js; it is in lib/wasm of the Go release that built the program")
 	}
 	m, err := parseModule(ctx, slices.Clone(wasm))
@@ -249,7 +249,7 @@ func (p *Pool) CompileGo(ctx context.Context, wasm []byte, wasmExec string) (*Mo
 	if _, ok := m.m.Export("run"); !ok || !m.goJS() {
 		return nil, bad("it is not a program of GOOS=js; use Compile")
 	}
-	m.kind, m.glue = goProgram, wasmExec
+	m.kind, m.glue = goProgram, script
 	return p.compile(ctx, m)
 }
 

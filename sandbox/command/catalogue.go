@@ -18,7 +18,7 @@ const maxCatalogue = 4 << 20
 // all its commands. name is the place of the file, such as "tools/tools.json". fetch gets it, and later
 // each module from the same folder when one of its commands is used. A module whose SHA-256 is not that of
 // the catalogue is an error and does not run. A module with a "script" is a program of Emscripten,
-// see [worker.Pool.CompileGo], whose script is fetched and compared in the same way. The catalogue itself is trusted: serve it with the page.
+// see [worker.Pool.CompileJS], whose script is fetched and compared in the same way. The catalogue itself is trusted: serve it with the page.
 func Catalogue(ctx context.Context, fetch func(ctx context.Context, name string) ([]byte, error), name string) (Options, error) {
 	bad := func(format string, args ...any) (Options, error) {
 		return Options{}, protocol.Errorf(protocol.ErrInvalidParams, "catalogue", name, format, args...)

@@ -297,7 +297,7 @@ func (e *poolEngine) compile(ctx context.Context, wasm []byte, script string) (p
 	var m *worker.Module
 	var err error
 	if script != "" {
-		m, err = e.pool.CompileGo(ctx, wasm, script)
+		m, err = e.pool.CompileJS(ctx, wasm, script)
 	} else {
 		m, err = e.pool.Compile(ctx, wasm)
 	}
