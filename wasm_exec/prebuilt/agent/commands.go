@@ -29,8 +29,9 @@ const (
 
 // workers has the pool for WASI programs, which is made for the first of them. It is untrusted: programs run behind two frames.
 type workers struct {
-	mu   sync.Mutex
-	pool *worker.Pool
+	mu       sync.Mutex
+	pool     *worker.Pool
+	programs kept[*worker.Module] // of wasi.run
 }
 
 func (w *workers) get(ctx context.Context) (*worker.Pool, error) {
@@ -112,11 +113,11 @@ func (b opener) wasi(ctx context.Context, args []jsx.Value) (any, error) {
 	}
 	var stdout, stderr bytes.Buffer
 	begin := time.Now()
-	module, err := pool.Compile(ctx, o.wasm)
+	program, err := b.workers.programs.use(o.wasm, o.limits.Memory, func() (*worker.Module, error) { return pool.Compile(ctx, o.wasm) })
 	code, changes := -1, 0
 	if err == nil {
-		defer module.Close()
-		cmd := pool.Command(ctx, module, o.args[0], o.args[1:]...)
+		defer b.workers.programs.done(program)
+		cmd := pool.Command(ctx, program.module, o.args[0], o.args[1:]...)
 		cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Limits = o.env, bytes.NewReader(o.stdin), &stdout, &stderr, o.limits
 		if o.folder != nil {
 			cmd.FS = o.folder

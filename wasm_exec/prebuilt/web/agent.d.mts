@@ -70,7 +70,7 @@ export interface WASIResult {
   error?: { code: WASIErrorCode; message: string };
   /** Of contents as files: the files that the program made or changed, by path, and null for those that it removed. */
   files?: Record<string, Uint8Array<ArrayBuffer> | null>;
-  /** duration is in milliseconds, with the compilation. changes are the files and folders written back. */
+  /** duration is in milliseconds, with the compilation, which is done once: the last 8 programs, of at most 64 MiB, are kept. changes are the files and folders written back. */
   stats: { duration: number; changes: number };
 }
 
