@@ -302,6 +302,28 @@ func (f *Folder) Chtimes(name string, atime, mtime time.Time) error {
 	})
 }
 
+// Symlink makes a symbolic link. The target is a relative path in its shortest form, and leads to a name in this folder,
+// which need not exist. Any other target is an error that wraps [ErrBadName]. No method follows the link. Without [Features].Links the
+// error wraps [errors.ErrUnsupported].
+func (f *Folder) Symlink(target, name string) error {
+	return f.change("symlink", name, func(p string) error {
+		if _, err := core.LeadsInside(name, target); err != nil {
+			return err
+		}
+		return core.Symlink(f.ctx, f.c, target, p)
+	})
+}
+
+// ReadLink returns the target of a symbolic link. If name is no link, the error wraps [fs.ErrInvalid].
+func (f *Folder) ReadLink(name string) (string, error) {
+	p, err := f.enter(name)
+	if err != nil {
+		return "", pathErr("readlink", name, err)
+	}
+	to, err := core.ReadLink(f.ctx, f.c, p)
+	return to, pathErr("readlink", name, err)
+}
+
 // Sub returns a folder inside this one as a [*Folder]. Names cannot lead out of it. Sub
 // does not check that dir exists.
 func (f *Folder) Sub(dir string) (fs.FS, error) {

@@ -90,6 +90,7 @@ type Features struct {
 	ReadOnly bool   // every change fails with [ErrReadOnly]
 	Chmod    bool   // permission bits are kept
 	Chtimes  bool   // times can be set
+	Links    bool   // symbolic links can be made
 	DirMove  bool   // a folder is renamed in one step, not by copy and delete
 	FileMove bool   // a file is renamed in one step, not by copy and delete
 	Staged   bool   // writes through a handle become visible at Sync or Close

@@ -36,7 +36,7 @@ type GuardOptions struct {
 
 // Question is a question to the user about one change.
 type Question struct {
-	Op   string // "write", "create", "remove", "rename", "mkdir", "chmod", "chtimes"
+	Op   string // "write", "create", "remove", "rename", "mkdir", "chmod", "chtimes", "symlink"
 	Path string
 	To   string // the new name, for a rename
 	Kind Kind   // the dangerous kind of the content, or "" if the question is about the change itself

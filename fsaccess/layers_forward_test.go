@@ -45,6 +45,11 @@ func (p *probe) Chtimes(context.Context, string, time.Time, time.Time) error {
 	p.use("Chtimer")
 	return nil
 }
+func (p *probe) Symlink(context.Context, string, string) error { p.use("Linker"); return nil }
+func (p *probe) ReadLink(context.Context, string) (string, error) {
+	p.use("Linker.ReadLink")
+	return "", nil
+}
 func (p *probe) WriteFile(ctx context.Context, name string, data []byte, perm fs.FileMode) error {
 	p.use("FileWriter")
 	return core.WriteWhole(ctx, p.Core, name, data, perm)
@@ -146,6 +151,12 @@ var optionals = map[string]func(ctx context.Context, c core.Core) (has bool, err
 	},
 	"Chtimer": func(ctx context.Context, c core.Core) (bool, error) {
 		return with(c, func(x core.Chtimer) error { return x.Chtimes(ctx, "f", time.Time{}, time.Unix(1, 0)) })
+	},
+	"Linker": func(ctx context.Context, c core.Core) (bool, error) {
+		return with(c, func(x core.Linker) error { return x.Symlink(ctx, "f", "new") })
+	},
+	"Linker.ReadLink": func(ctx context.Context, c core.Core) (bool, error) {
+		return with(c, func(x core.Linker) error { _, err := x.ReadLink(ctx, "f"); return err })
 	},
 	"FileWriter": func(ctx context.Context, c core.Core) (bool, error) {
 		return with(c, func(x core.FileWriter) error { return x.WriteFile(ctx, "f", []byte("new"), 0o644) })
@@ -256,10 +267,12 @@ var notForwarded = map[string]string{
 	"overlay Asker":         "a guard below asks when changes are applied",
 	"overlay Committer":     "the caller uses Write and Commit instead; the probe is the lower folder",
 	"overlay Chmodder":      "modes are set in the folder of changes",
+	"overlay Linker":        "a copy has no links of its own, so nothing new can be followed when it is applied",
 	"overlay Chtimer":       "times are set in the folder of changes",
 
 	"read-only Chmodder":      noWrites,
 	"read-only Chtimer":       noWrites,
+	"read-only Linker":        noWrites,
 	"read-only FileWriter":    noWrites,
 	"read-only BlobCopier":    noWrites,
 	"read-only NewBeginner":   noWrites,

@@ -2,6 +2,7 @@ package fsaccess
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"maps"
@@ -21,7 +22,7 @@ type MemoryOptions struct {
 	FoldCase bool             // names that differ only by case are one file, as on macOS and Windows
 	NoMove   bool             // a rename copies and then deletes, as in browsers without move()
 	Staged   bool             // writes through a handle become visible at Sync or Close, as in browsers
-	NoMode   bool             // permission bits and times cannot be set, as in browsers
+	NoMode   bool             // permission bits and times cannot be set, and links cannot be made, as in browsers
 	Now      func() time.Time // the clock, default time.Now
 }
 
@@ -48,15 +49,19 @@ type memNode struct {
 	mode  fs.FileMode
 	mtime time.Time
 	data  []byte
+	link  string              // the target of a link
 	kids  map[string]*memNode // nil for a file
 }
 
 func (n *memNode) info(name string) core.Info {
+	if n.link != "" {
+		return core.NewInfo(name, int64(len(n.link)), n.mode, n.mtime)
+	}
 	return core.NewInfo(name, int64(len(n.data)), n.mode, n.mtime)
 }
 
 func (m *memory) Features() core.Features {
-	return core.Features{Source: "memory", Chmod: !m.o.NoMode, Chtimes: !m.o.NoMode, DirMove: !m.o.NoMove,
+	return core.Features{Source: "memory", Chmod: !m.o.NoMode, Chtimes: !m.o.NoMode, Links: !m.o.NoMode, DirMove: !m.o.NoMove,
 		FileMove: !m.o.NoMove, Staged: m.o.Staged, FoldCase: m.o.FoldCase}
 }
 
@@ -71,13 +76,16 @@ func (m *memory) key(base string) string {
 
 // find returns the node of a name. It is called with mu held.
 func (m *memory) find(name string) (*memNode, error) {
-	n := m.root
+	n, rest := m.root, name
 	if name == "." {
 		return n, nil
 	}
 	for more := true; more; {
+		if n.link != "" {
+			return nil, core.LinkAt(name[:len(name)-len(rest)-1], n.link)
+		}
 		var part string
-		part, name, more = strings.Cut(name, "/")
+		part, rest, more = strings.Cut(rest, "/")
 		if n.kids == nil {
 			return nil, core.ErrNotDir
 		}
@@ -90,9 +98,18 @@ func (m *memory) find(name string) (*memNode, error) {
 	return n, nil
 }
 
+// entry is find for a name that is no link itself.
+func (m *memory) entry(name string) (*memNode, error) {
+	n, err := m.find(name)
+	if err == nil && n.link != "" {
+		return nil, core.LinkAt(name, n.link)
+	}
+	return n, err
+}
+
 // parent returns the folder that contains, or would contain, name.
 func (m *memory) parent(name string) (*memNode, error) {
-	p, err := m.find(core.ParentOf(name))
+	p, err := m.entry(core.ParentOf(name))
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +132,7 @@ func (m *memory) Stat(_ context.Context, name string) (fs.FileInfo, error) {
 func (m *memory) ReadDir(_ context.Context, name string) ([]fs.DirEntry, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	n, err := m.find(name)
+	n, err := m.entry(name)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +152,7 @@ func (m *memory) ReadDir(_ context.Context, name string) ([]fs.DirEntry, error) 
 func (m *memory) ReadFile(_ context.Context, name string) ([]byte, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	n, err := m.find(name)
+	n, err := m.entry(name)
 	if err != nil {
 		return nil, err
 	}
@@ -159,6 +176,8 @@ func (m *memory) Open(ctx context.Context, name string, flag int, perm fs.FileMo
 	defer m.mu.Unlock()
 	n, err := m.find(name)
 	switch {
+	case err == nil && n.link != "" && flag&(os.O_CREATE|os.O_EXCL) != os.O_CREATE|os.O_EXCL:
+		return nil, core.LinkAt(name, n.link)
 	case err == nil && flag&(os.O_CREATE|os.O_EXCL) == os.O_CREATE|os.O_EXCL:
 		return nil, core.ErrExist
 	case err == nil && n.kids != nil:
@@ -200,7 +219,7 @@ func (m *memory) create(name string, perm fs.FileMode) (*memNode, error) {
 func (m *memory) Replace(_ context.Context, name string, perm fs.FileMode) (core.Replacement, error) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
-	n, err := m.find(name)
+	n, err := m.entry(name)
 	if err == nil && n.kids != nil {
 		return nil, core.ErrIsDir
 	}
@@ -236,9 +255,12 @@ func (r *memReplacement) Commit(context.Context) error {
 	r.done = true
 	r.m.mu.Lock()
 	defer r.m.mu.Unlock()
-	n, err := r.m.find(r.name)
+	n, err := r.m.entry(r.name)
 	if err == nil && n.kids != nil {
 		return core.ErrIsDir
+	}
+	if errors.Is(err, core.ErrLink) {
+		return err
 	}
 	add := int64(len(r.data))
 	if err == nil {
@@ -364,11 +386,42 @@ func (m *memory) adjust(name string, do func(*memNode)) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n, err := m.find(name)
+	n, err := m.entry(name)
 	if err == nil {
 		do(n)
 	}
 	return err
+}
+
+func (m *memory) Symlink(_ context.Context, target, name string) error {
+	if m.o.NoMode {
+		return core.ErrUnsupported
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, err := m.find(name); err == nil {
+		return core.ErrExist
+	} else if err != core.ErrNotExist {
+		return err
+	}
+	n, err := m.create(name, fs.ModeSymlink|0o777)
+	if err == nil {
+		n.link = target
+	}
+	return err
+}
+
+func (m *memory) ReadLink(_ context.Context, name string) (string, error) {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	n, err := m.find(name)
+	if err == nil && n.link == "" {
+		err = core.ErrInvalid
+	}
+	if err != nil {
+		return "", err
+	}
+	return n.link, nil
 }
 
 // memFile is an open file. It follows its node even if that is renamed or removed.

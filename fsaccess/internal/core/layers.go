@@ -14,7 +14,7 @@ type readOnly struct{ Core }
 
 func (r *readOnly) Features() Features {
 	ft := r.Core.Features()
-	ft.ReadOnly, ft.Chmod, ft.Chtimes = true, false, false
+	ft.ReadOnly, ft.Chmod, ft.Chtimes, ft.Links = true, false, false, false
 	return ft
 }
 
@@ -39,6 +39,12 @@ func (r *readOnly) Remove(context.Context, string) error { return ErrReadOnly }
 func (r *readOnly) RemoveAll(context.Context, string) error { return ErrReadOnly }
 
 func (r *readOnly) Rename(context.Context, string, string) error { return ErrReadOnly }
+
+func (r *readOnly) Symlink(context.Context, string, string) error { return ErrReadOnly }
+
+func (r *readOnly) ReadLink(ctx context.Context, name string) (string, error) {
+	return ReadLink(ctx, r.Core, name)
+}
 
 func (r *readOnly) WalkPages(ctx context.Context, root string, page int, yield func([]Entry) bool) error {
 	return WalkCore(ctx, r.Core, root, page, yield)
@@ -137,6 +143,14 @@ func (s *subCore) Chtimes(ctx context.Context, name string, atime, mtime time.Ti
 		return c.Chtimes(ctx, s.p(name), atime, mtime)
 	}
 	return ErrUnsupported
+}
+
+func (s *subCore) Symlink(ctx context.Context, target, name string) error {
+	return Symlink(ctx, s.c, target, s.p(name))
+}
+
+func (s *subCore) ReadLink(ctx context.Context, name string) (string, error) {
+	return ReadLink(ctx, s.c, s.p(name))
 }
 
 func (s *subCore) WalkPages(ctx context.Context, root string, page int, yield func([]Entry) bool) error {

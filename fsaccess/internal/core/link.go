@@ -1,9 +1,12 @@
 package core
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"strings"
 )
 
 // linkError is the refusal of a name that is, or passes through, a symbolic link. It wraps
@@ -35,6 +38,48 @@ func (e *linkError) Unwrap() error { return ErrLink }
 func IsSwapped(err error) bool {
 	le, ok := errors.AsType[*linkError](err)
 	return ok && le.swapped
+}
+
+// maxTarget is the size of the longest target of a link, in bytes.
+const maxTarget = 4095
+
+// LeadsInside returns the name to which a link leads, or [ErrBadName] if that is not below the folder. The target is relative, and
+// only begins with "..": after a folder that is a link itself, ".." would lead elsewhere.
+func LeadsInside(name, target string) (string, error) {
+	clean := path.Clean(target)
+	if target == "" || len(target) > maxTarget || path.IsAbs(target) || strings.ContainsAny(target, "\\\x00") || clean != strings.TrimSuffix(strings.TrimPrefix(target, "./"), "/") && target != "./" {
+		return "", fmt.Errorf("%w: the target of a link is a relative path in its shortest form, of at most %d bytes", ErrBadName, maxTarget)
+	}
+	to := path.Join(ParentOf(name), clean)
+	if to == ".." || strings.HasPrefix(to, "../") {
+		return "", fmt.Errorf("%w: the link %q would lead out of the folder", ErrBadName, name)
+	}
+	if to != "." {
+		if err := CleanName(to); err != nil {
+			return "", err
+		}
+	}
+	return to, nil
+}
+
+// Symlink makes a link in c, if c can.
+func Symlink(ctx context.Context, c Core, target, name string) error {
+	l, ok := c.(Linker)
+	if !ok || !c.Features().Links {
+		return ErrUnsupported
+	}
+	return l.Symlink(ctx, target, name)
+}
+
+// ReadLink returns the target of a link in c, or [ErrInvalid] if name is none.
+func ReadLink(ctx context.Context, c Core, name string) (string, error) {
+	if l, ok := c.(Linker); ok {
+		return l.ReadLink(ctx, name)
+	}
+	if _, err := c.Stat(ctx, name); err != nil {
+		return "", err
+	}
+	return "", ErrUnsupported
 }
 
 func IsLink(m fs.FileMode) bool { return m&fs.ModeSymlink != 0 }

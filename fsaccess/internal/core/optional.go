@@ -23,6 +23,13 @@ type (
 		Chtimes(ctx context.Context, name string, atime, mtime time.Time) error
 	}
 
+	// Linker makes symbolic links and reads their targets. It follows none.
+	Linker interface {
+		// Symlink makes a link. The target is text, and is not checked here: see [LeadsInside].
+		Symlink(ctx context.Context, target, name string) error
+		ReadLink(ctx context.Context, name string) (string, error)
+	}
+
 	// FileWriter has a short way to replace a whole file.
 	FileWriter interface {
 		WriteFile(ctx context.Context, name string, data []byte, perm fs.FileMode) error

@@ -370,6 +370,38 @@ func (g *Guard) Chtimes(ctx context.Context, name string, atime, mtime time.Time
 	return c.Chtimes(ctx, name, atime, mtime)
 }
 
+// Symlink checks the name of a link, and the name to which it leads: other programs of the user follow links, so a link gives leave to
+// neither read nor write more than its maker may.
+func (g *Guard) Symlink(ctx context.Context, target, name string) error {
+	if !g.Features().Links {
+		return core.ErrUnsupported
+	}
+	to, err := core.LeadsInside(name, target)
+	if err != nil {
+		return g.refuse(core.ErrBadName, "%s", err)
+	}
+	if err := g.read(to); err != nil {
+		return err
+	}
+	if err := g.change(ctx, protocol.OpWrite, Question{Op: "symlink", Path: name, To: to}); err != nil {
+		return err
+	}
+	if err := g.fresh(ctx, name); err != nil {
+		return err
+	}
+	if err := core.Symlink(ctx, g.Core, target, name); err != nil {
+		return err
+	}
+	return g.room(0, 1, false)
+}
+
+func (g *Guard) ReadLink(ctx context.Context, name string) (string, error) {
+	if err := g.read(name); err != nil {
+		return "", err
+	}
+	return core.ReadLink(ctx, g.Core, name)
+}
+
 func (g *Guard) WalkPages(ctx context.Context, root string, page int, yield func([]core.Entry) bool) error {
 	if reach.IsHidden(ctx) {
 		return core.WalkCore(ctx, g.Core, root, page, yield)

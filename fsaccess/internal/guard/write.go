@@ -369,6 +369,29 @@ func (g *Guard) below(ctx context.Context, name string, do func(core.Entry) erro
 	return err
 }
 
+// elsewhere returns an error if a link that leads to a permitted name would lead to another kind of name once it is moved. A link that
+// came with the folder and leads to anything else is moved as it is.
+func (g *Guard) elsewhere(ctx context.Context, from, to string) error {
+	target, err := core.ReadLink(ctx, g.Core, from)
+	if err != nil {
+		return nil
+	}
+	may := func(name string) error {
+		at, err := core.LeadsInside(name, target)
+		if err != nil {
+			return g.refuse(core.ErrBadName, "the link %q would lead out of the folder", name)
+		}
+		if err := g.read(at); err != nil {
+			return err
+		}
+		return g.writable(protocol.OpWrite, at, "")
+	}
+	if may(from) != nil {
+		return nil
+	}
+	return may(to)
+}
+
 func (g *Guard) Rename(ctx context.Context, from, to string) error {
 	if err := g.change(ctx, protocol.OpRemove, Question{Op: "rename", Path: from, To: to}); err != nil {
 		return err
@@ -413,8 +436,11 @@ func (g *Guard) Rename(ctx context.Context, from, to string) error {
 		if err := g.read(e.Path); err != nil && g.mayRead(next) {
 			return err // a rename must not make an unreadable file readable
 		}
-		if e.Dir || e.Link {
-			return nil // a link is moved itself and not followed
+		if e.Link {
+			return g.elsewhere(ctx, e.Path, next) // a link is moved itself and not followed
+		}
+		if e.Dir {
+			return nil
 		}
 		kinds, err := kindsOfAs(ctx, g.Core, e.Path, next)
 		if err != nil {

@@ -315,11 +315,11 @@ func (j *Journal) saveBefore(ctx context.Context, r *record) (map[string][]byte,
 		if !st.file() || st.Size == 0 || blobs[st.Hash] != nil || e.From != "" {
 			continue
 		}
-		if st.Size <= inlineMax && int(st.Size) <= room {
+		if st.link() || st.Size <= inlineMax && int(st.Size) <= room {
 			data := r.before[st.Hash]
 			if data == nil {
 				var err error
-				if data, err = j.Core.ReadFile(ctx, e.Path); err != nil {
+				if data, err = j.contentOf(ctx, e.Path, st); err != nil {
 					return nil, err
 				}
 				if core.HashOf(data) != st.Hash {
@@ -340,6 +340,19 @@ func (j *Journal) saveBefore(ctx context.Context, r *record) (map[string][]byte,
 		}
 	}
 	return blobs, nil
+}
+
+// contentOf returns the present content of a path with a state.
+func (j *Journal) contentOf(ctx context.Context, name string, st state) ([]byte, error) {
+	if st.link() {
+		to, err := core.ReadLink(ctx, j.Core, name)
+		return []byte(to), err
+	}
+	return j.Core.ReadFile(ctx, name)
+}
+
+func linkState(target string) state {
+	return state{Kind: "link", Hash: core.HashOf([]byte(target)), Size: int64(len(target))}
 }
 
 // Snapshot returns a name for the present state, for undoTo.
@@ -381,7 +394,8 @@ func (j *Journal) lookRead(ctx context.Context, name string) (state, []byte, err
 	small, ok := j.Core.(core.SmallReader)
 	if ok {
 		fi, data, err = small.ReadSmall(ctx, name, inlineMax)
-	} else {
+	}
+	if !ok || errors.Is(err, core.ErrLink) {
 		fi, err = j.Core.Stat(ctx, name)
 	}
 	if core.NotExist(err) || errors.Is(err, core.ErrNotDir) {
@@ -399,6 +413,10 @@ func (j *Journal) stateOf(ctx context.Context, name string, fi fs.FileInfo, data
 	perm := uint32(fi.Mode().Perm())
 	if fi.IsDir() {
 		return state{Kind: "dir", Perm: perm}, nil, nil
+	}
+	if core.IsLink(fi.Mode()) {
+		to, err := core.ReadLink(ctx, j.Core, name)
+		return linkState(to), []byte(to), err
 	}
 	if read && fi.Size() <= inlineMax {
 		return state{"file", core.HashOf(data), int64(len(data)), perm}, data, nil
@@ -435,6 +453,9 @@ func (j *Journal) put(ctx context.Context, op, name string, after state, do func
 func (j *Journal) putRecord(ctx context.Context, op, name string, before state, data []byte, after state) (*record, error) {
 	if before.dir() {
 		return nil, core.ErrIsDir
+	}
+	if before.link() {
+		return nil, core.LinkAt(name, string(data))
 	}
 	if before.file() {
 		after.Perm = before.Perm
@@ -690,6 +711,25 @@ func (j *Journal) Chtimes(ctx context.Context, name string, atime, mtime time.Ti
 		return c.Chtimes(ctx, name, atime, mtime)
 	}
 	return core.ErrUnsupported
+}
+
+func (j *Journal) Symlink(ctx context.Context, target, name string) error {
+	name, err := j.spelling(ctx, name)
+	if err != nil {
+		return err
+	}
+	if _, err := j.Core.Stat(ctx, name); err == nil {
+		return core.ErrExist
+	}
+	if err := core.NeedDir(ctx, j.Core, core.ParentOf(name)); err != nil {
+		return err
+	}
+	r := &record{Op: "symlink", Effects: []effect{{Path: name, After: linkState(target)}}}
+	return j.change(ctx, r, func() error { return core.Symlink(context.WithoutCancel(ctx), j.Core, target, name) })
+}
+
+func (j *Journal) ReadLink(ctx context.Context, name string) (string, error) {
+	return core.ReadLink(ctx, j.Core, name)
 }
 
 func (j *Journal) WalkPages(ctx context.Context, root string, page int, yield func([]core.Entry) bool) error {

@@ -44,13 +44,15 @@ type effect struct {
 
 // state is the state of a path: nothing, a folder, or a file with a content.
 type state struct {
-	Kind string `json:"kind,omitempty"` // "", "dir", "file"
+	Kind string `json:"kind,omitempty"` // "", "dir", "file", "link", whose content is its target
 	Hash string `json:"hash,omitempty"`
 	Size int64  `json:"size,omitempty"`
 	Perm uint32 `json:"perm,omitempty"`
 }
 
-func (s state) file() bool { return s.Kind == "file" }
+func (s state) file() bool { return s.Kind == "file" || s.link() }
+
+func (s state) link() bool { return s.Kind == "link" }
 
 func (s state) dir() bool { return s.Kind == "dir" }
 

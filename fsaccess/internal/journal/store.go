@@ -138,6 +138,9 @@ func (s store) copyBlob(ctx context.Context, src core.Core, name, hash string) e
 
 // restore writes a before-image to a file, after it has verified the checksum.
 func (s store) restore(ctx context.Context, r *record, st state, dst core.Core, name string) error {
+	if st.link() {
+		return s.relink(ctx, r, st, dst, name)
+	}
 	if st.Size == 0 && st.Hash == core.HashOf(nil) {
 		return core.WriteWhole(ctx, dst, name, nil, st.perm(0o666))
 	}
@@ -169,6 +172,21 @@ func (s store) restore(ctx context.Context, r *record, st state, dst core.Core, 
 		return err
 	}
 	return out.Commit(ctx)
+}
+
+// relink makes a link again. Its target is always in the record itself.
+func (s store) relink(ctx context.Context, r *record, st state, dst core.Core, name string) error {
+	data, err := s.inlined(ctx, r, st.Hash)
+	if err != nil {
+		return err
+	}
+	err = core.Symlink(ctx, dst, string(data), name)
+	if errors.Is(err, core.ErrExist) {
+		if to, rerr := core.ReadLink(ctx, dst, name); rerr == nil && to == string(data) {
+			err = nil // it was made before a crash
+		}
+	}
+	return err
 }
 
 func (s store) inlined(ctx context.Context, r *record, hash string) ([]byte, error) {

@@ -17,7 +17,7 @@ import (
 type Change struct {
 	ID     int64
 	Time   time.Time
-	Op     string // of the first record: "write", "create", "mkdir", "remove", "rename", "undo", "redo", "undoto"
+	Op     string // of the first record: "write", "create", "mkdir", "remove", "rename", "symlink", "undo", "redo", "undoto"
 	Label  string // the label of its group, or ""
 	Cause  string // from withCause
 	Paths  []string
@@ -205,7 +205,7 @@ func (j *Journal) afterwards(ctx context.Context, r *record, e effect, kept map[
 	if e.After.Size > textdiff.DiffLimit {
 		return []byte(fmt.Sprintf("(%d bytes)\n", e.After.Size)), nil
 	}
-	data, err := j.Core.ReadFile(ctx, e.Path)
+	data, err := j.contentOf(ctx, e.Path, e.After)
 	if err == nil && core.HashOf(data) == e.After.Hash {
 		return data, nil
 	}

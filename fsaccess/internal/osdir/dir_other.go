@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -45,7 +46,7 @@ type Dir struct {
 }
 
 func (d *Dir) Features() core.Features {
-	return core.Features{Source: "os", Chmod: true, Chtimes: true, DirMove: true, FileMove: true}
+	return core.Features{Source: "os", Chmod: true, Chtimes: true, Links: true, DirMove: true, FileMove: true}
 }
 
 func (d *Dir) Base() *core.Shared { return d.sh }
@@ -545,6 +546,24 @@ func (d *Dir) Chtimes(_ context.Context, name string, atime, mtime time.Time) er
 		}
 		return p.dir.Chtimes(p.base, atime, mtime)
 	})
+}
+
+func (d *Dir) Symlink(_ context.Context, target, name string) error {
+	return d.do(name, func(p place) error { return p.dir.Symlink(filepath.FromSlash(target), p.base) })
+}
+
+func (d *Dir) ReadLink(_ context.Context, name string) (to string, err error) {
+	err = d.do(name, func(p place) error {
+		fi, err := p.look()
+		if err == nil && !core.IsLink(fi.Mode()) {
+			err = core.ErrInvalid
+		}
+		if err == nil {
+			to, err = p.dir.Readlink(p.base)
+		}
+		return err
+	})
+	return filepath.ToSlash(to), err
 }
 
 // osFile is os.File with bare errors.

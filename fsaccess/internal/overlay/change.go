@@ -212,6 +212,18 @@ func (o *Overlay) Chtimes(ctx context.Context, name string, atime, mtime time.Ti
 	})
 }
 
+// Symlink makes a link in the folder of changes. A removed entry of that name stays hidden below.
+func (o *Overlay) Symlink(ctx context.Context, target, name string) error { return core.ErrUnsupported }
+
+// ReadLink reads a link of the lower folder.
+func (o *Overlay) ReadLink(ctx context.Context, name string) (string, error) {
+	c, _, err := o.side(ctx, name)
+	if err != nil {
+		return "", err
+	}
+	return core.ReadLink(ctx, c, name)
+}
+
 // adjust copies an entry to the upper folder before its mode or times are set there.
 func (o *Overlay) adjust(ctx context.Context, name string, do func() error) error {
 	if !o.Features().Chmod {
