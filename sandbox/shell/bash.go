@@ -93,6 +93,7 @@ type shell struct {
 	out       output
 	w         *watched
 	fileDepth atomic.Int64 // shells that run one another
+	wrote     sync.Map     // the permits of the files that the script wrote, by path
 }
 
 // output collects the output of all parts of a script, in order. It drops bytes over
@@ -181,7 +182,7 @@ func (s *shell) interpreter(env expand.Environ, dir string, in io.Reader, out, e
 }
 
 // modes reports whether the folder has permission bits.
-func (s *shell) modes() bool { return false }
+func (s *shell) modes() bool { return s.c.FS.Features().Chmod }
 
 // result returns the output so far.
 func (s *shell) result() map[string]any {

@@ -27,8 +27,11 @@
 //     the statement ends.
 //   - The environment has PATH, HOME=/, LC_ALL, UID, EUID, GID and the variables that the script
 //     exports.
-//   - There are no links. chmod and touch -d set nothing and are an error if they would have to. Times
-//     are in UTC.
+//   - ln -s, chmod and touch -d work where the folder has links, permissions and times: in memory and on a
+//     disk. Elsewhere they are an error with the reason, as in a folder that was picked in a browser. A link
+//     leads only to names in the folder that a script may read and write, a whole path in it becomes a relative
+//     one, and .. after a link leads back to the folder of the link. Hard links are refused: the rules decide
+//     by name. Times are in UTC.
 //   - A redirect into a file becomes visible to others when the redirected command ends, or the file
 //     is closed, and then completely.
 //   - Aliases are not expanded. There is no DEBUG trap, no shopt nocasematch, and no attribute -i of

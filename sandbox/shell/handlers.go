@@ -150,6 +150,17 @@ func writing(p string) policy.Need {
 	return policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p}
 }
 
+// real returns the folder's path for a path of the shell, with its links followed, the last element only if last is set. The gate decides
+// about that path, and the folder follows no link: what takes its place after the question has no effect.
+func (s *shell) real(ctx context.Context, dir, name string, last bool) (string, error) {
+	p := resolve(dir, name)
+	p, err := s.c.FS.Follow(ctx, p, last || len(name) > 1 && name[len(name)-1] == '/')
+	if err != nil {
+		return "", &fs.PathError{Op: "open", Path: name, Err: short(err)}
+	}
+	return p, nil
+}
+
 // readFile reads a file through the gate. p is a path of the folder.
 func (s *shell) readFile(ctx context.Context, p string) ([]byte, error) {
 	permit, err := s.c.Acquire(ctx, reading(p))
@@ -159,7 +170,7 @@ func (s *shell) readFile(ctx context.Context, p string) ([]byte, error) {
 	if fi, err := s.c.FS.Stat(ctx, permit, p); err == nil && !fi.IsDir() && fi.Size() > maxFile {
 		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: errTooLarge}
 	}
-	data, _, err := s.c.FS.Read(ctx, permit, p)
+	data, err := s.c.FS.ReadFile(ctx, permit, p)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: abs(p), Err: short(err)}
 	}
@@ -208,7 +219,10 @@ func (s *shell) open(ctx context.Context, name string, flag int, _ os.FileMode) 
 		data, _ := s.w.substituted(name)
 		return &reader{bytes.NewReader(data)}, nil
 	}
-	p := resolve(interp.HandlerCtx(ctx).Dir, name)
+	p, err := s.real(ctx, interp.HandlerCtx(ctx).Dir, name, true)
+	if err != nil {
+		return nil, err
+	}
 	if flag&(os.O_WRONLY|os.O_RDWR) == 0 {
 		data, err := s.readFile(ctx, p)
 		if err != nil {
@@ -295,7 +309,9 @@ func (w *writer) Close() error {
 	} else if err = w.moved(); err == nil {
 		_, err = w.s.c.FS.Write(w.ctx, w.permit, w.p, w.buf.Bytes(), w.want)
 	}
-	if err != nil && !w.quiet {
+	if err == nil {
+		w.s.wrote.Store(w.p, w.permit)
+	} else if !w.quiet {
 		_, _ = io.WriteString(&w.s.out, "bash: "+abs(w.p)+": "+short(err).Error()+"\n")
 	}
 	return err
@@ -314,14 +330,17 @@ func (w *writer) moved() error {
 	return fsaccess.ErrConflict
 }
 
-func (s *shell) stat(ctx context.Context, name string, _ bool) (fs.FileInfo, error) {
+func (s *shell) stat(ctx context.Context, name string, follow bool) (fs.FileInfo, error) {
 	if data, ok := s.w.substituted(name); ok {
 		return device{name, int64(len(data))}, nil
 	}
 	if name == "/dev/null" {
 		return device{name, 0}, nil
 	}
-	p := resolve(interp.HandlerCtx(ctx).Dir, name)
+	p, err := s.real(ctx, interp.HandlerCtx(ctx).Dir, name, follow)
+	if err != nil {
+		return nil, err
+	}
 	permit, err := s.c.Acquire(ctx, reading(p))
 	if err != nil {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: short(err)}
@@ -341,7 +360,10 @@ func (s *shell) access(ctx context.Context, name string, mode interp.AccessMode)
 }
 
 func (s *shell) readDir(ctx context.Context, name string) ([]fs.DirEntry, error) {
-	p := resolve(interp.HandlerCtx(ctx).Dir, name)
+	p, err := s.real(ctx, interp.HandlerCtx(ctx).Dir, name, true)
+	if err != nil {
+		return nil, err
+	}
 	list, err := s.list(ctx, p)
 	if err != nil {
 		return nil, err
@@ -367,8 +389,11 @@ type entry struct{ e fsaccess.Entry }
 func (e entry) Name() string { return e.e.Name() }
 func (e entry) IsDir() bool  { return e.e.Dir }
 func (e entry) Type() fs.FileMode {
-	if e.e.Dir {
+	switch {
+	case e.e.Dir:
 		return fs.ModeDir
+	case e.e.Link:
+		return fs.ModeSymlink
 	}
 	return 0
 }

@@ -190,8 +190,11 @@ func (s *shell) builtin(t *task) int {
 
 // file runs a script of the folder by its path.
 func (s *shell) file(t *task) int {
-	p := resolve(t.dir, t.name)
-	data, err := s.readFile(t.ctx, p)
+	p, err := s.real(t.ctx, t.dir, t.name, true)
+	var data []byte
+	if err == nil {
+		data, err = s.readFile(t.ctx, p)
+	}
 	if err != nil {
 		fmt.Fprintf(t.err, "bash: %s: %s\n", t.name, tool.Reason(err))
 		if strings.HasPrefix(tool.Reason(err), "No such") {
@@ -290,7 +293,11 @@ func (s *shell) bash(t *task) int {
 	if len(args) == 0 {
 		return s.interpret(t, options, s.script(t), t.name, nil)
 	}
-	data, err := s.readFile(t.ctx, resolve(t.dir, args[0]))
+	p, err := s.real(t.ctx, t.dir, args[0], true)
+	var data []byte
+	if err == nil {
+		data, err = s.readFile(t.ctx, p)
+	}
 	if err != nil {
 		t.errorf("%s: %s", args[0], tool.Reason(err))
 		return 127

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"path"
@@ -14,6 +15,8 @@ import (
 	"github.com/bailey-go/bailey/internal/stopclock"
 	"github.com/bailey-go/bailey/internal/userland/tool"
 	"github.com/bailey-go/bailey/protocol"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/internal/gate"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
@@ -25,9 +28,16 @@ type world struct {
 
 var _ tool.World = (*world)(nil)
 
-func (w *world) path(name string) string { return resolve(w.dir, name) }
+// path returns the folder's path with its links followed, the last element only if last is set.
+func (w *world) path(name string, last bool) (string, error) {
+	return w.t.s.real(w.t.ctx, w.dir, name, last)
+}
 
-func (w *world) Stat(name string) (fs.FileInfo, error) {
+func (w *world) Stat(name string) (fs.FileInfo, error) { return w.stat(name, true) }
+
+func (w *world) Lstat(name string) (fs.FileInfo, error) { return w.stat(name, false) }
+
+func (w *world) stat(name string, follow bool) (fs.FileInfo, error) {
 	s := w.t.s
 	if data, ok := s.w.substituted(name); ok {
 		return device{name, int64(len(data))}, nil
@@ -35,7 +45,10 @@ func (w *world) Stat(name string) (fs.FileInfo, error) {
 	if name == "/dev/null" || name == "/dev/stdin" || name == "/dev/stdout" || name == "/dev/stderr" {
 		return device{name, 0}, nil
 	}
-	p := w.path(name)
+	p, err := w.path(name, follow)
+	if err != nil {
+		return nil, err
+	}
 	permit, err := s.c.Acquire(w.t.ctx, reading(p))
 	if err != nil {
 		return nil, &fs.PathError{Op: "stat", Path: name, Err: short(err)}
@@ -50,13 +63,15 @@ func (w *world) Stat(name string) (fs.FileInfo, error) {
 	return fi, nil
 }
 
-func (w *world) Lstat(name string) (fs.FileInfo, error) { return w.Stat(name) }
-
 func (w *world) Open(name string) (io.ReadCloser, error) {
 	if data, ok := w.t.s.w.substituted(name); ok {
 		return io.NopCloser(bytes.NewReader(data)), nil
 	}
-	data, err := w.t.s.readFile(w.t.ctx, w.path(name))
+	p, err := w.path(name, true)
+	if err != nil {
+		return nil, err
+	}
+	data, err := w.t.s.readFile(w.t.ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +95,10 @@ func (h *held) Close() error {
 }
 
 func (w *world) ReadDir(name string) ([]fs.FileInfo, error) {
-	p := w.path(name)
+	p, err := w.path(name, true)
+	if err != nil {
+		return nil, err
+	}
 	list, err := w.t.s.list(w.t.ctx, p)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: short(err)}
@@ -104,12 +122,19 @@ func (i info) Size() int64        { return i.e.Size }
 func (i info) ModTime() time.Time { return i.e.ModTime }
 func (i info) IsDir() bool        { return i.e.Dir }
 func (i info) Sys() any           { return nil }
+func (i info) Link() bool         { return i.e.Link }
 func (i info) Mode() fs.FileMode {
+	switch {
+	case i.e.Dir && !i.w.t.s.modes():
+		return fs.ModeDir | 0o755
+	case i.e.Link:
+		return fs.ModeSymlink | 0o777
+	}
+	if fi, err := i.w.Lstat("/" + i.e.Path); err == nil {
+		return fi.Mode()
+	}
 	if i.e.Dir {
 		return fs.ModeDir | 0o755
-	}
-	if fi, err := i.w.Stat("/" + i.e.Path); err == nil {
-		return fi.Mode()
 	}
 	return 0o644
 }
@@ -124,7 +149,11 @@ func (w *world) Create(name string, appends bool) (io.WriteCloser, error) {
 	if name == "/dev/stdout" || name == "/dev/stderr" {
 		return stream{map[bool]io.Writer{true: w.t.out, false: w.t.err}[name == "/dev/stdout"]}, nil
 	}
-	f, err := w.t.s.create(w.t.ctx, w.path(name), appends)
+	p, err := w.path(name, true)
+	if err != nil {
+		return nil, err
+	}
+	f, err := w.t.s.create(w.t.ctx, p, appends)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +167,11 @@ func (stream) Close() error { return nil }
 
 // Mkdir asks for nothing but leave to make the folder, so that its decision is that of the tool mkdir.
 func (w *world) Mkdir(name string, all bool) error {
-	s, ctx, p := w.t.s, w.t.ctx, w.path(name)
+	s, ctx := w.t.s, w.t.ctx
+	p, err := w.path(name, false)
+	if err != nil {
+		return err
+	}
 	fail := func(err error) error { return &fs.PathError{Op: "mkdir", Path: name, Err: short(err)} }
 	permit, err := s.c.Acquire(ctx, policy.Need{Capability: protocol.FSWrite, Op: protocol.OpMkdir, Subject: p})
 	if err != nil {
@@ -164,7 +197,11 @@ func (w *world) Mkdir(name string, all bool) error {
 }
 
 func (w *world) Remove(name string, all bool) error {
-	s, p := w.t.s, w.path(name)
+	s := w.t.s
+	p, err := w.path(name, false)
+	if err != nil {
+		return err
+	}
 	permit, err := s.c.Acquire(w.t.ctx, policy.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: p, Tree: all, Destroys: true})
 	if err == nil {
 		if _, err = s.c.FS.Stat(w.t.ctx, permit, p); err == nil {
@@ -178,7 +215,15 @@ func (w *world) Remove(name string, all bool) error {
 }
 
 func (w *world) Rename(from, to string) error {
-	s, a, b := w.t.s, w.path(from), w.path(to)
+	s := w.t.s
+	a, err := w.path(from, false)
+	if err != nil {
+		return err
+	}
+	b, err := w.path(to, false)
+	if err != nil {
+		return err
+	}
 	permit, err := s.c.Acquire(w.t.ctx, policy.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: a, Tree: true},
 		policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: b, Tree: true, Replaces: true})
 	if err == nil {
@@ -193,27 +238,124 @@ func (w *world) Rename(from, to string) error {
 var (
 	//lint:ignore ST1005 the shell's users know it by these words
 	errNotDirectory = errors.New("Not a directory")
-	errNotSupported = said{"Operation not supported: this folder has no permissions, times or links that can be set", errors.ErrUnsupported}
+	errHard         = said{"Operation not supported: a file has one name here, because the rules decide by name; ln -s makes a symbolic link, and cp a copy", errors.ErrUnsupported}
 )
+
+// lacks returns the error for an ability that the folder does not have, with the reason.
+func (w *world) lacks(of string) error {
+	why := "this folder has no " + of
+	switch source := w.t.s.c.FS.Features().Source; source {
+	case "picked", "opfs", "upload", "files", "drop":
+		why = "the browser gives a page no " + of + " of a folder"
+	}
+	return said{"Operation not supported: " + why, errors.ErrUnsupported}
+}
+
+// adjust asks for leave to change what is known of a file, and not its content. With wrote, leave to write the file in this script is enough.
+func (w *world) adjust(op, name, words string, wrote bool, do func(permit sandbox.Permit, p string) error) error {
+	p, err := w.path(name, true)
+	if err == nil {
+		need := policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p, Words: words + " " + gate.Spelled(p)}
+		was, ok := w.t.s.wrote.Load(p)
+		permit, _ := was.(sandbox.Permit)
+		if !ok || !wrote || !permit.Covers(need) {
+			permit, err = w.t.s.c.Acquire(w.t.ctx, need)
+		}
+		if err == nil {
+			err = do(permit, p)
+		}
+	}
+	if err != nil {
+		return &fs.PathError{Op: op, Path: name, Err: short(err)}
+	}
+	return nil
+}
 
 func (w *world) Chmod(name string, mode fs.FileMode) error {
 	fi, err := w.Stat(name)
-	if err == nil && fi.Mode().Perm() != mode.Perm() {
-		err = &fs.PathError{Op: "chmod", Path: name, Err: errNotSupported}
+	if err != nil || fi.Mode().Perm() == mode.Perm() {
+		return err
 	}
-	return err
+	if !w.t.s.modes() {
+		return &fs.PathError{Op: "chmod", Path: name, Err: w.lacks("permissions")}
+	}
+	return w.adjust("chmod", name, fmt.Sprintf("set the permissions %04o of", mode.Perm()), false, func(permit sandbox.Permit, p string) error {
+		return w.t.s.c.FS.Chmod(w.t.ctx, permit, p, mode)
+	})
 }
 
-func (w *world) Chtimes(name string, _ time.Time) error {
-	return &fs.PathError{Op: "chtimes", Path: name, Err: errNotSupported}
+func (w *world) Chtimes(name string, t time.Time) error {
+	if !w.t.s.c.FS.Features().Chtimes {
+		return &fs.PathError{Op: "chtimes", Path: name, Err: w.lacks("times that can be set")}
+	}
+	return w.adjust("chtimes", name, "set the time of", true, func(permit sandbox.Permit, p string) error {
+		return w.t.s.c.FS.Chtimes(w.t.ctx, permit, p, t)
+	})
 }
 
-func (w *world) Link(_, name string, _ bool) error {
-	return &fs.PathError{Op: "link", Path: name, Err: errNotSupported}
+// Link makes a symbolic link. An absolute target is below the folder, and is written as a relative one. Hard links are refused: the rules
+// decide by name, and would judge the second name otherwise than the first.
+func (w *world) Link(target, name string, symbolic bool) error {
+	fail := func(err error) error { return &fs.PathError{Op: "link", Path: name, Err: short(err)} }
+	if !symbolic {
+		return fail(errHard)
+	}
+	s := w.t.s
+	if !s.c.FS.Features().Links {
+		return fail(w.lacks("links"))
+	}
+	p, err := w.path(name, false)
+	if err != nil {
+		return fail(err)
+	}
+	if path.IsAbs(target) {
+		target = relativeTo(path.Dir(p), resolve("/", target))
+	} else {
+		target = path.Clean(target)
+	}
+	to := path.Join(path.Dir(p), target)
+	if to == ".." || strings.HasPrefix(to, "../") {
+		return fail(protocol.Errorf(protocol.ErrCapabilityDenied, "link", name, "it would lead out of the folder"))
+	}
+	permit, err := s.c.Acquire(w.t.ctx, reading(to), policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: p, Words: "make the link " + gate.Spelled(p) + " to " + gate.Spelled(to)})
+	if err == nil {
+		err = s.c.FS.Symlink(w.t.ctx, permit, target, p)
+	}
+	if err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// relativeTo returns the path from a folder to another path. Both are of the folder.
+func relativeTo(dir, to string) string {
+	if dir == "." {
+		return to
+	}
+	a, b := strings.Split(dir, "/"), strings.Split(to, "/")
+	if to == "." {
+		b = nil
+	}
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return path.Join(strings.Repeat("../", len(a)-n), path.Join(b[n:]...))
 }
 
 func (w *world) Readlink(name string) (string, error) {
-	return "", &fs.PathError{Op: "readlink", Path: name, Err: errNotSupported}
+	p, err := w.path(name, false)
+	if err != nil {
+		return "", err
+	}
+	permit, err := w.t.s.c.Acquire(w.t.ctx, reading(p))
+	if err == nil {
+		var to string
+		if to, err = w.t.s.c.FS.ReadLink(w.t.ctx, permit, p); err == nil {
+			return to, nil
+		}
+	}
+	return "", &fs.PathError{Op: "readlink", Path: name, Err: short(err)}
 }
 
 func (w *world) Dir() string { return w.dir }
@@ -224,7 +366,7 @@ func (w *world) Chdir(dir string) error {
 		err = &fs.PathError{Op: "chdir", Path: dir, Err: errNotDirectory}
 	}
 	if err == nil {
-		w.dir = abs(w.path(dir))
+		w.dir = abs(resolve(w.dir, dir))
 	}
 	return err
 }

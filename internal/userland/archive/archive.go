@@ -2,6 +2,7 @@
 package archive
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -31,6 +32,9 @@ func zip1(e *tool.Env) error {
 	o, err := e.Options("cdfkltvqn#", "stdout=c to-stdout=c decompress=d uncompress=d force=f keep=k test=t verbose=v quiet=q fast=1 best=9")
 	if err != nil {
 		return err
+	}
+	if o.Has('l') {
+		return sizes(e, o)
 	}
 	expand := o.Has('d') || o.Has('t') || e.Name != "gzip"
 	out := o.Has('c') || e.Name == "zcat" || len(o.Args) == 0
@@ -73,6 +77,36 @@ func zip1(e *tool.Env) error {
 				e.Warn(name, err)
 			}
 		}
+	}
+	return nil
+}
+
+// sizes prints the sizes of gzip files, with and without compression.
+func sizes(e *tool.Env, o *tool.Opts) error {
+	titled := false
+	for _, name := range o.Args {
+		data, err := e.ReadAll(name)
+		var n int64
+		if err == nil {
+			var zr *gzip.Reader
+			if zr, err = gzip.NewReader(bytes.NewReader(data)); err == nil {
+				n, err = io.Copy(io.Discard, e.Counted(zr))
+			}
+			err = said(err)
+		}
+		if err != nil {
+			e.Warn(name, err)
+			continue
+		}
+		if !titled {
+			titled = true
+			fmt.Fprintln(e.Stdout, "         compressed        uncompressed  ratio uncompressed_name")
+		}
+		ratio := 0.0
+		if n > 0 {
+			ratio = 100 * float64(n-int64(len(data))+19+int64(len(strings.TrimSuffix(name, ".gz")))) / float64(n)
+		}
+		fmt.Fprintf(e.Stdout, "%19d %19d %5.1f%% %s\n", len(data), n, ratio, strings.TrimSuffix(name, ".gz"))
 	}
 	return nil
 }

@@ -112,10 +112,13 @@ func extract(e *tool.Env, o *tool.Opts, tr *tar.Reader, h *tar.Header, folder, n
 		if err := errors.Join(err, f.Close()); err != nil {
 			return err
 		}
+		if mode := h.FileInfo().Mode().Perm(); mode&0o111 != 0 {
+			_ = e.World.Chmod(to, mode) // where the file system keeps modes
+		}
 		_ = e.World.Chtimes(to, h.ModTime) // where the file system keeps times
 		return nil
 	}
-	return errors.New("is neither a file nor a folder; skipped")
+	return errors.New("is neither a file nor a folder, such as a link; skipped")
 }
 
 func pack(e *tool.Env, o *tool.Opts, folder string) (err error) {
@@ -165,10 +168,19 @@ func pack(e *tool.Env, o *tool.Opts, folder string) (err error) {
 				}
 				return nil
 			}
-			if !info.IsDir() && !info.Mode().IsRegular() || name != "" && e.Abs(full) == e.Abs(name) {
+			link := ""
+			if tool.IsLink(info) {
+				if link, err = e.World.Readlink(full); err != nil {
+					e.Warn(full, err)
+					return nil
+				}
+			} else if !info.IsDir() && !info.Mode().IsRegular() {
 				return nil
 			}
-			h, err := tar.FileInfoHeader(info, "")
+			if name != "" && e.Abs(full) == e.Abs(name) {
+				return nil
+			}
+			h, err := tar.FileInfoHeader(info, link)
 			if err != nil {
 				return err
 			}
@@ -189,7 +201,7 @@ func pack(e *tool.Env, o *tool.Opts, folder string) (err error) {
 }
 
 func add(e *tool.Env, tw *tar.Writer, h *tar.Header, full string, info fs.FileInfo) error {
-	if err := tw.WriteHeader(h); err != nil || info.IsDir() {
+	if err := tw.WriteHeader(h); err != nil || info.IsDir() || h.Typeflag == tar.TypeSymlink {
 		return err
 	}
 	return content(e, tw, full)

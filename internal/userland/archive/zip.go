@@ -123,7 +123,7 @@ func put(e *tool.Env, zw *zip.Writer, full, rel string, info fs.FileInfo, store 
 }
 
 func unzip(e *tool.Env) error {
-	o, err := e.Options("lopqtd:nj", "")
+	o, err := e.Options("lopqtd:njZ1", "")
 	if err != nil {
 		return err
 	}
@@ -140,6 +140,17 @@ func unzip(e *tool.Env) error {
 	zr, err := zip.NewReader(bytes.NewReader(all), int64(len(all)))
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
 		return &tool.Exit{Code: 9, Text: o.Args[0] + ": is no ZIP archive, or a damaged one"}
+	}
+	if o.Has('Z') && o.Has('1') {
+		for _, f := range zr.File {
+			if wanted(o.Args[1:], f.Name) {
+				fmt.Fprintln(e.Stdout, f.Name)
+			}
+		}
+		return nil
+	}
+	if o.Has('Z') || o.Has('1') {
+		return e.Usagef("of -Z only -Z1 is here; use -l")
 	}
 	if o.Has('l') {
 		return listing(e, o, zr)

@@ -290,7 +290,11 @@ func cp(e *tool.Env) error {
 				}
 			}
 		}
-		info, err := e.World.Stat(name)
+		look := e.World.Stat
+		if last := o.Last("rRadLPH"); last != 0 && last != 'L' && last != 'H' && !strings.HasSuffix(name, "/") {
+			look = e.World.Lstat
+		}
+		info, err := look(name)
 		if err != nil {
 			e.Warn("cannot stat "+quoted(name), err)
 			continue
@@ -332,6 +336,11 @@ func (c *copier) copy(from, to string, info fs.FileInfo) {
 			e.Warn("cannot access "+quoted(from), err)
 		}
 		for _, sub := range list {
+			if tool.IsLink(sub) && c.o.Has('L') {
+				if info, err := e.World.Stat(tool.Join(from, sub.Name())); err == nil {
+					sub = renamed{info, sub.Name()}
+				}
+			}
 			c.copy(tool.Join(from, sub.Name()), tool.Join(to, sub.Name()), sub)
 		}
 		return
@@ -344,6 +353,10 @@ func (c *copier) copy(from, to string, info fs.FileInfo) {
 		return
 	}
 	err := saved(e, c.o, to)
+	if tool.IsLink(info) {
+		c.link(from, to, err)
+		return
+	}
 	var data []byte
 	if err == nil {
 		data, err = e.ReadAll(from)
@@ -361,6 +374,33 @@ func (c *copier) copy(from, to string, info fs.FileInfo) {
 	}
 	if c.keep {
 		_ = e.World.Chtimes(to, info.ModTime())
+	}
+	c.say(from, to)
+}
+
+// renamed is the information of a file under another name.
+type renamed struct {
+	fs.FileInfo
+	name string
+}
+
+func (r renamed) Name() string { return r.name }
+
+// link copies a link itself.
+func (c *copier) link(from, to string, err error) {
+	target := ""
+	if err == nil {
+		target, err = c.e.World.Readlink(from)
+	}
+	if _, there := c.e.World.Lstat(to); err == nil && there == nil {
+		err = c.e.World.Remove(to, false)
+	}
+	if err == nil {
+		err = c.e.World.Link(target, to, true)
+	}
+	if err != nil {
+		c.e.Warn("cannot create symbolic link "+quoted(to), err)
+		return
 	}
 	c.say(from, to)
 }
@@ -451,10 +491,16 @@ func ln(e *tool.Env) error {
 	if err != nil {
 		return err
 	}
+	if info, err := e.World.Lstat(to); o.Has('n') && err == nil && tool.IsLink(info) {
+		into = false // a link to a folder is the link itself
+	}
 	for _, name := range from {
 		at := to
 		if into {
 			at = tool.Join(to, path.Base(name))
+		}
+		if o.Has('r') && o.Has('s') {
+			name = relative(path.Dir(e.Abs(at)), e.Abs(name))
 		}
 		if _, err := e.World.Lstat(at); err == nil {
 			if !o.Has('f') {
@@ -512,10 +558,10 @@ func chmod(e *tool.Env) error {
 			one(name)
 			continue
 		}
-		_ = e.Walk(name, func(name string, _ fs.FileInfo, err error) error {
+		_ = e.Walk(name, func(name string, info fs.FileInfo, err error) error {
 			if err != nil {
 				e.Warn("cannot access "+quoted(name), err)
-			} else {
+			} else if !tool.IsLink(info) { // a link's own permissions mean nothing
 				one(name)
 			}
 			return nil
@@ -599,6 +645,9 @@ func realpath(e *tool.Env) error {
 	}
 	for _, name := range o.Args {
 		full := e.Abs(name)
+		if !o.Has('s') {
+			full = followed(e, full)
+		}
 		need := full
 		if !o.Has('e') {
 			need = path.Dir(full)
@@ -617,6 +666,34 @@ func realpath(e *tool.Env) error {
 		fmt.Fprintln(e.Stdout, full)
 	}
 	return nil
+}
+
+// followed returns a whole path with its links followed. A part that is not there stays as it is.
+func followed(e *tool.Env, full string) string {
+	done, rest := "/", parts(full)
+	for hops := 0; len(rest) > 0; {
+		part := rest[0]
+		rest = rest[1:]
+		if part == ".." || part == "." {
+			if part == ".." {
+				done = path.Dir(done)
+			}
+			continue
+		}
+		next := path.Join(done, part)
+		if info, err := e.World.Lstat(next); err == nil && tool.IsLink(info) && hops < 40 {
+			if to, err := e.World.Readlink(next); err == nil {
+				if path.IsAbs(to) {
+					done = "/"
+				}
+				hops++
+				rest = append(parts(to), rest...)
+				continue
+			}
+		}
+		done = next
+	}
+	return done
 }
 
 func relative(base, full string) string {
@@ -648,14 +725,16 @@ func readlink(e *tool.Env) error {
 				e.SetFailed() // without a word, as GNU's
 				continue
 			}
-		} else if _, err := e.World.Stat(text); err != nil && o.Has('e') {
-			e.SetFailed()
-			continue
-		} else if target, err := e.World.Readlink(name); err == nil {
-			if !path.IsAbs(target) {
-				target = path.Join(path.Dir(text), target)
+		} else {
+			text = followed(e, text)
+			need := text
+			if !o.Has('e') {
+				need = path.Dir(text)
 			}
-			text = path.Clean(target)
+			if _, err := e.World.Stat(need); err != nil && !o.Has('m') {
+				e.SetFailed()
+				continue
+			}
 		}
 		e.Stdout.WriteString(text)
 		if !o.Has('n') {

@@ -33,6 +33,10 @@ func Commands() tool.Set {
 		{Name: "mkdir", Usage: "[-pv] [-m MODE] FOLDER...", Summary: "make folders", Category: c, Files: "readwrite", Run: mkdir},
 		{Name: "touch", Usage: "[-acm] [-d TIME] [-r FILE] FILE...", Summary: "make files, or set their times", Category: c, Files: "readwrite", Run: touch},
 		{Name: "chmod", Usage: "[-R] MODE FILE...", Summary: "set permissions, where the folder supports them", Category: c, Files: "readwrite", Run: chmod},
+		{Name: "stat", Usage: "[-c FORMAT] FILE...", Summary: "say what is known of a file", Category: c, Files: "read", Run: stat,
+			Help: "  -c FORMAT  %n name  %s size  %F type  %a mode in octal  %A mode  %y time  %Y time in seconds"},
+		{Name: "readlink", Usage: "[-femn] NAME...", Summary: "the target of a link, or with -f a whole path", Category: c, Files: "read", Run: readlink},
+		{Name: "ln", Usage: "[-sfv] TARGET... NAME", Summary: "make links, where the folder supports them", Category: c, Files: "readwrite", Run: ln},
 	}
 }
 
@@ -44,11 +48,7 @@ func More() tool.Set {
 			Help: "  -a  hidden ones too    -d  folders only    -f  whole paths    -s  sizes    -L N  N levels    -I GLOB  leave out"},
 		{Name: "du", Usage: "[-abchs] [-d N] [FILE]...", Summary: "sum the sizes of files", Category: c, Files: "read", Run: du,
 			Help: "  Sizes are those of the contents, in KiB.\n  -a  files too    -b  bytes    -c  a total    -h  for people    -s  only the sum    -d N  N levels"},
-		{Name: "stat", Usage: "[-c FORMAT] FILE...", Summary: "say what is known of a file", Category: c, Files: "read", Run: stat,
-			Help: "  -c FORMAT  %n name  %s size  %F type  %a mode in octal  %A mode  %y time  %Y time in seconds"},
 		{Name: "truncate", Usage: "-s [+-<>/%]SIZE FILE...", Summary: "cut or lengthen files", Category: c, Files: "readwrite", Run: truncate, Help: "  -s SIZE  the size; +N more, -N less    -c  make no file"},
-		{Name: "readlink", Usage: "[-femn] NAME...", Summary: "the target of a link, or with -f a whole path", Category: c, Files: "read", Run: readlink},
-		{Name: "ln", Usage: "[-sfv] TARGET... NAME", Summary: "make links, where the folder supports them", Category: c, Files: "readwrite", Run: ln},
 		{Name: "mktemp", Usage: "[-d] [-u] [-p FOLDER] [TEMPLATE]", Summary: "make a file or folder with a new name", Category: c, Files: "readwrite", Run: mktemp},
 	}
 }
@@ -150,9 +150,15 @@ func stat(e *tool.Env) error {
 			e.Warn("cannot statx '"+name+"'", err)
 			continue
 		}
+		shown := "'" + name + "'"
+		if tool.IsLink(info) {
+			if to, err := e.World.Readlink(name); err == nil {
+				shown += " -> '" + to + "'"
+			}
+		}
 		long := func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000000000 -0700") }
 		unix := fmt.Sprint(info.ModTime().Unix())
-		e.Stdout.WriteString(strings.NewReplacer("%%", "%", "%n", name, "%N", "'"+name+"'", "%s", fmt.Sprint(info.Size()), "%F", typeName(info), "%04a", fmt.Sprintf("%04o", info.Mode().Perm()),
+		e.Stdout.WriteString(strings.NewReplacer("%%", "%", "%n", name, "%N", shown, "%s", fmt.Sprint(info.Size()), "%F", typeName(info), "%04a", fmt.Sprintf("%04o", info.Mode().Perm()),
 			"%a", fmt.Sprintf("%o", info.Mode().Perm()), "%A", modeString(info.Mode()), "%f", fmt.Sprintf("%x", info.Mode().Perm()|map[bool]fs.FileMode{true: 0o40000, false: 0o100000}[info.IsDir()]),
 			"%y", long(info.ModTime()), "%x", long(info.ModTime()), "%z", long(info.ModTime()), "%w", "-", "%Y", unix, "%X", unix, "%Z", unix, "%W", "0",
 			"%U", owner, "%G", owner, "%u", "1000", "%g", "1000", "%h", "1", "%i", "1", "%b", fmt.Sprint((info.Size()+511)/512), "%B", "512", "%o", "4096", "%d", "0", "%m", "/").Replace(format) + end)

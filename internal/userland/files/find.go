@@ -322,7 +322,7 @@ func typeLetter(info fs.FileInfo) string {
 	switch {
 	case info.IsDir():
 		return "d"
-	case info.Mode()&fs.ModeSymlink != 0:
+	case tool.IsLink(info):
 		return "l"
 	}
 	return "f"

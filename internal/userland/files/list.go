@@ -2,6 +2,7 @@ package files
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -24,14 +25,21 @@ func ls(e *tool.Env) error {
 	}
 	var files, dirs []row
 	for _, name := range names {
-		info, err := e.World.Stat(name)
+		look := e.World.Stat
+		if !o.Has('L') && !o.Has('H') && (o.Last("lgon") != 0 || o.Has('d') || o.Has('F')) && !strings.HasSuffix(name, "/") {
+			look = e.World.Lstat
+		}
+		info, err := look(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			info, err = e.World.Lstat(name) // a link that leads to nothing
+		}
 		switch {
 		case err != nil:
 			e.Warn("cannot access '"+name+"'", err)
 		case info.IsDir() && !o.Has('d'):
-			dirs = append(dirs, row{info, name})
+			dirs = append(dirs, row{info, name, name})
 		default:
-			files = append(files, row{info, name})
+			files = append(files, row{info, name, name})
 		}
 	}
 	l := &lister{e: e, o: o, now: time.Now()}
@@ -58,9 +66,9 @@ func ls(e *tool.Env) error {
 		if o.Has('a') {
 			for _, name := range []string{".", ".."} {
 				if info, err := e.World.Stat(path.Join(pending[i], name)); err == nil {
-					rows = append(rows, row{info, name})
+					rows = append(rows, row{info, name, name})
 				} else if info, err := e.World.Stat(pending[i]); err == nil {
-					rows = append(rows, row{info, name})
+					rows = append(rows, row{info, name, name})
 				}
 			}
 		}
@@ -69,7 +77,13 @@ func ls(e *tool.Env) error {
 			if strings.HasPrefix(info.Name(), ".") && !o.Has('a') && !o.Has('A') || o.Has('B') && strings.HasSuffix(info.Name(), "~") || ignored(o.All('I'), info.Name()) {
 				continue
 			}
-			rows = append(rows, row{info, info.Name()})
+			at := tool.Join(pending[i], info.Name())
+			if o.Has('L') && tool.IsLink(info) {
+				if to, err := e.World.Stat(at); err == nil {
+					info = renamed{to, info.Name()}
+				}
+			}
+			rows = append(rows, row{info, info.Name(), at})
 		}
 		l.print(rows, true)
 		var below []string
@@ -95,6 +109,7 @@ func ignored(globs []string, name string) bool {
 type row struct {
 	fs.FileInfo
 	name string
+	at   string // the whole name
 }
 
 type lister struct {
@@ -214,7 +229,13 @@ func (l *lister) print(rows []row, total bool) {
 			}
 			fmt.Fprintf(out, "%s %d %s%*s %s ", modeString(r.Mode()), links, who, width, text(size(r)), l.time(r.ModTime()))
 		}
-		fmt.Fprintln(out, l.name(r))
+		fmt.Fprint(out, l.name(r))
+		if long && tool.IsLink(r.FileInfo) {
+			if to, err := l.e.World.Readlink(r.at); err == nil {
+				fmt.Fprint(out, " -> "+to)
+			}
+		}
+		fmt.Fprintln(out)
 	}
 }
 
@@ -253,7 +274,9 @@ func (l *lister) name(r row) string {
 	}
 	if l.o.Has('F') {
 		switch {
-		case r.Mode()&fs.ModeSymlink != 0:
+		case tool.IsLink(r.FileInfo) && l.o.Last("lgon") != 0:
+			return name
+		case tool.IsLink(r.FileInfo):
 			return name + "@"
 		case r.Mode()&0o111 != 0:
 			return name + "*"
@@ -318,6 +341,11 @@ func tree(e *tool.Env) error {
 			}
 			if o.Has('F') && d.IsDir() {
 				name += "/"
+			}
+			if tool.IsLink(d) {
+				if to, err := e.World.Readlink(full); err == nil {
+					name += " -> " + to
+				}
 			}
 			fmt.Fprintln(e.Stdout, indent+branch+name)
 			if d.IsDir() {

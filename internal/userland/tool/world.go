@@ -163,6 +163,14 @@ func (e *Env) walk(name string, info fs.FileInfo, do func(name string, info fs.F
 	return nil
 }
 
+// IsLink reports whether a file is a symbolic link. It costs no further look at the file, as its mode may.
+func IsLink(info fs.FileInfo) bool {
+	if l, ok := info.(interface{ Link() bool }); ok {
+		return l.Link()
+	}
+	return info.Mode()&fs.ModeSymlink != 0
+}
+
 // Join is the name of something in a folder, without any other change of the folder's name.
 func Join(dir, name string) string {
 	if strings.HasSuffix(dir, "/") {

@@ -24,11 +24,16 @@ func Parse(text string, now time.Time) (time.Time, error) {
 		w := words[i]
 		switch {
 		case strings.HasPrefix(w, "@"):
-			f, err := strconv.ParseFloat(w[1:], 64)
-			if err != nil || f > 1e12 || f < -1e12 {
+			whole, part, _ := strings.Cut(w[1:], ".")
+			sec, err := strconv.ParseInt(whole, 10, 64)
+			nano, err2 := strconv.Atoi((part + "000000000")[:9])
+			if err != nil || err2 != nil || strings.Trim(part, "0123456789") != "" || sec > 1e12 || sec < -1e12 {
 				return t, bad
 			}
-			t = time.Unix(int64(f), 0).UTC()
+			if strings.HasPrefix(whole, "-") {
+				nano = -nano
+			}
+			t = time.Unix(sec, int64(nano)).UTC()
 			timed = true
 		case w == "now" || w == "utc" || w == "z" || w == "gmt" || w == "today":
 			timed = timed || w == "now" || w == "today"

@@ -56,6 +56,14 @@ func (f Folder) Read(ctx context.Context, p Permit, path string) ([]byte, fsacce
 	return fsaccess.WithContext(ctx, f.fs).ReadVersion(path)
 }
 
+// ReadFile returns the content of a file without its version, which takes a hash of all of it.
+func (f Folder) ReadFile(ctx context.Context, p Permit, path string) ([]byte, error) {
+	if err := p.Check(read(path)); err != nil {
+		return nil, err
+	}
+	return fsaccess.WithContext(ctx, f.fs).ReadFile(path)
+}
+
 // Stat returns information about a file. The permit must cover reading, writing, creating or
 // removing it.
 func (f Folder) Stat(ctx context.Context, p Permit, path string) (fs.FileInfo, error) {
