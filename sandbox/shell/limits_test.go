@@ -40,7 +40,7 @@ func sizes() map[string]string {
 		// one expansion
 		mb + "y=${m//a/$m}":                                                                                         "one expansion",
 		mb + "echo ${m//a/$x} | wc -c":                                                                              "one expansion",
-		mb + "echo \"${m/#a/$x}\" | wc -c":                                                                          "",
+		mb + "echo \"${m/a/$x}\" | wc -c":                                                                           "",
 		mb + "echo " + strings.Repeat("$m", 40) + " | wc -c":                                                        "one expansion",
 		mb + "echo \"" + strings.Repeat("$m", 40) + "\" | wc -c":                                                    "one expansion",
 		mb + "echo {1..1000}$m | wc -c":                                                                             "one expansion",

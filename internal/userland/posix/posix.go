@@ -4,8 +4,10 @@
 package posix
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"regexp/syntax"
 	"slices"
@@ -41,6 +43,8 @@ type Regexp struct {
 	Spend func(n int)
 
 	re    *regexp.Regexp
+	text  []byte   // if the pattern is this text alone
+	dfa   *dfa     // nil for a pattern that has no tables
 	back  *matcher // if the pattern has what Go's engine lacks
 	steps int
 }
@@ -61,7 +65,11 @@ func Compile(pattern string, syntax Syntax, flags string) (*Regexp, error) {
 			return nil, err
 		}
 	}
-	return compile(text, syntax, flags)
+	re, err := compile(text, syntax, flags)
+	if lit, plain := Literal(pattern, syntax); err == nil && plain && flags == "" && lit != "" {
+		re.text = []byte(lit)
+	}
+	return re, err
 }
 
 // Any returns an expression that matches where one of the patterns does. whole is for whole lines.
@@ -125,7 +133,7 @@ func compile(text string, kind Syntax, flags string) (*Regexp, error) {
 	if kind != Perl && alternates(parsed) {
 		re.Longest() // without alternatives the greedy match is the longest, and its groups are those of POSIX
 	}
-	return &Regexp{re: re, steps: len(prog.Inst)}, nil
+	return &Regexp{re: re, dfa: newDFA(prog), steps: len(prog.Inst)}, nil
 }
 
 // NumSubexp returns the number of groups.
@@ -138,11 +146,21 @@ func (re *Regexp) NumSubexp() int {
 
 // Match reports whether a line has a match. A long line is read character by character, so that others can run.
 func (re *Regexp) Match(line []byte) bool {
+	if re.dfa != nil && re.text == nil {
+		re.spend(len(line) + 64)
+		if found, ok := re.dfa.match(line, re); ok {
+			return found
+		}
+		re.dfa = nil
+	}
 	if re.Spend == nil || len(line)*re.steps <= maxAtOnce {
 		if re.back != nil {
 			return re.Find(line, 0) != nil
 		}
 		re.spend(len(line) + 64)
+		if re.text != nil {
+			return bytes.Contains(line, re.text)
+		}
 		return re.re.Match(line)
 	}
 	if re.back != nil {
@@ -199,6 +217,35 @@ func (re *Regexp) FindAll(line []byte, n int) [][]int {
 		}
 	}
 	return all
+}
+
+// Each yields the matches that FindAll returns. A match is valid until the next one.
+func (re *Regexp) Each(line []byte, n int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		if re.text == nil {
+			for _, m := range re.FindAll(line, n) {
+				if !yield(m) {
+					return
+				}
+			}
+			return
+		}
+		if re.Spend != nil && len(line)*re.steps > maxReplace {
+			panic(tool.TooMuch("a line is too long for the expression"))
+		}
+		re.spend(len(line) + 64)
+		var m [2]int
+		for at := 0; n != 0; n-- {
+			i := bytes.Index(line[at:], re.text)
+			if i < 0 {
+				return
+			}
+			m = [2]int{at + i, at + i + len(re.text)}
+			if at = m[1]; !yield(m[:]) {
+				return
+			}
+		}
+	}
 }
 
 func (re *Regexp) spend(n int) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -252,6 +253,47 @@ var trClasses = map[string]func(rune) bool{
 	"xdigit": func(c rune) bool { return c >= '0' && c <= '9' || c|32 >= 'a' && c|32 <= 'f' },
 }
 
+func ascii(set []rune) bool {
+	return !slices.ContainsFunc(set, func(c rune) bool { return c >= utf8.RuneSelf })
+}
+
+// trBytes translates or deletes characters of ASCII. Those of other characters have no byte of ASCII in them.
+func trBytes(e *tool.Env, deletes func(c byte) bool, to *[256]byte) error {
+	var gone [256]bool
+	any := false
+	for c := range gone {
+		gone[c] = deletes(byte(c))
+		any = any || gone[c]
+	}
+	buf := make([]byte, 16<<10)
+	for {
+		n, err := e.Stdin.Read(buf)
+		e.World.Spend(n + 64)
+		out := buf[:n]
+		if any {
+			out = out[:0]
+			for _, c := range buf[:n] {
+				if !gone[c] {
+					out = append(out, c)
+				}
+			}
+		} else {
+			for i, c := range out {
+				out[i] = to[c]
+			}
+		}
+		if _, werr := e.Stdout.Write(out); werr != nil {
+			return werr
+		}
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
 func tr(e *tool.Env) error {
 	o, err := e.Options("+cCdst", "complement=c delete=d squeeze-repeats=s truncate-set1=t")
 	if err != nil {
@@ -309,6 +351,16 @@ func tr(e *tool.Env) error {
 			return two[len(two)-1], true
 		}
 		return two[min(index[c], len(two)-1)], true
+	}
+	if ascii(one) && ascii(two) && !complement && !o.Has('s') && (translate || o.Has('d')) {
+		var to [256]byte
+		for c := range to {
+			to[c] = byte(c)
+			if r, is := becomes(rune(c)); is && c < utf8.RuneSelf {
+				to[c] = byte(r)
+			}
+		}
+		return trBytes(e, func(c byte) bool { return c < utf8.RuneSelf && o.Has('d') && in(rune(c)) }, &to)
 	}
 	// Most text is ASCII, for which a table is ten times as fast as the maps.
 	var table [utf8.RuneSelf]struct {

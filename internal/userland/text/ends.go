@@ -177,7 +177,7 @@ func wc(e *tool.Env) error {
 	var names []string
 	var total counts
 	err = e.Each(o.Args, func(name string, r io.Reader) error {
-		c, err := count(e, r, o.Has('w') || o.Has('m') || o.Has('L') || o.Last("lwcmL") == 0)
+		c, err := count(e, r, o.Has('w') || o.Has('m') || o.Has('L') || o.Last("lwcmL") == 0, o.Has('m') || o.Has('L'))
 		if len(o.Args) == 0 {
 			name = ""
 		}
@@ -232,8 +232,11 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// count counts until the end of r. slow counts words, characters and the longest line as well.
-func count(e *tool.Env, r io.Reader, slow bool) (c counts, err error) {
+// blank has the characters of ASCII that separate words.
+var blank = [utf8.RuneSelf]bool{' ': true, '\t': true, '\n': true, '\v': true, '\f': true, '\r': true}
+
+// count counts until the end of r. slow counts words as well, and wide also characters and the longest line.
+func count(e *tool.Env, r io.Reader, slow, wide bool) (c counts, err error) {
 	buf := make([]byte, 8<<10)
 	inWord, column := false, int64(0)
 	var rest []byte // the bytes of an incomplete character
@@ -244,6 +247,20 @@ func count(e *tool.Env, r io.Reader, slow bool) (c counts, err error) {
 		c.bytes += int64(n)
 		c.lines += int64(bytes.Count(chunk[len(rest):], []byte("\n")))
 		for slow && len(chunk) > 0 {
+			if !wide {
+				i, in, words := 0, inWord, int64(0)
+				for ; i < len(chunk) && chunk[i] < utf8.RuneSelf; i++ {
+					if blank[chunk[i]] {
+						in = false
+					} else if !in {
+						in = true
+						words++
+					}
+				}
+				if inWord, c.words, chunk = in, c.words+words, chunk[i:]; len(chunk) == 0 {
+					break
+				}
+			}
 			if ch := chunk[0]; ch > ' ' && ch < 0x7f { // most of a text is a word in ASCII
 				n := 1
 				for n < len(chunk) && chunk[n] > ' ' && chunk[n] < 0x7f {

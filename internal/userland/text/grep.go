@@ -22,6 +22,7 @@ const grepHelp = `  -E  extended patterns  -F  the text itself  -G  basic patter
   -e PATTERN  -f FILE    --include=GLOB  --exclude=GLOB  --exclude-dir=GLOB  --label=NAME`
 
 type grepper struct {
+	links   int // to folders on the way
 	e       *tool.Env
 	o       *tool.Opts
 	re      *posix.Regexp
@@ -172,6 +173,20 @@ func (g *grepper) walk(roots []string, bare bool) (done bool, err error) {
 					return fs.SkipDir
 				}
 				return nil
+			case name != root && !g.o.Has('R') && tool.IsLink(info):
+				return nil
+			case tool.IsLink(info) && g.e.IsDir(name):
+				if g.links == 4 { // most likely a link to a folder above
+					g.e.Warn(name, errors.New("warning: recursive directory loop"))
+					return nil
+				}
+				g.links++
+				done, err = g.walk([]string{name + "/"}, bare)
+				g.links--
+				if err == nil && done {
+					return errEnough
+				}
+				return err
 			case name != root && (fits(g.o.All('2'), info.Name()) || g.o.Has('1') && !fits(g.o.All('1'), info.Name())):
 				return nil
 			}
@@ -321,6 +336,11 @@ func (g *grepper) search(name string, r io.Reader) (n int, err error) {
 	if g.most == 0 {
 		return 0, nil
 	}
+	if g.blocks() {
+		if n, number, offset, r, err = g.inBlocks(r, quiet, put); err != nil || r == nil {
+			return n, err
+		}
+	}
 	err = g.e.Lines(r, g.end, func(line []byte) error {
 		number++
 		start := offset
@@ -390,6 +410,86 @@ func (g *grepper) search(name string, r io.Reader) (n int, err error) {
 		return nil
 	})
 	return n, err
+}
+
+// blocks reports whether the lines can be searched many at once: nothing about a line matters but whether it has a match.
+func (g *grepper) blocks() bool {
+	o := g.o
+	return !o.Has('v') && !o.Has('o') && !o.Has('w') && !g.around && g.end == '\n' && g.most != 0
+}
+
+// inBlocks searches blocks of whole lines. At a block that has to be searched line by line, it returns a reader of it and the rest. Otherwise
+// the reader is nil. n, number and offset are the matches, lines and bytes so far.
+func (g *grepper) inBlocks(r io.Reader, quiet bool, put func(sep byte, num, off int, text []byte) error) (n, number, offset int, rest io.Reader, err error) {
+	o := g.o
+	buf := make([]byte, 0, 64<<10)
+	for {
+		k, rerr := io.ReadFull(r, buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+k]
+		if rerr != nil && rerr != io.EOF && rerr != io.ErrUnexpectedEOF {
+			return n, number, offset, nil, rerr
+		}
+		end := bytes.LastIndexByte(buf, '\n') + 1
+		if rerr != nil {
+			end = len(buf)
+		}
+		block := buf[:end]
+		if end == 0 && len(buf) > 0 || !o.Has('a') && bytes.IndexByte(block, 0) >= 0 {
+			return n, number, offset, io.MultiReader(bytes.NewReader(bytes.Clone(buf)), r), nil
+		}
+		g.e.World.Spend(len(block) + 64)
+		for at := 0; at < len(block); {
+			from, to, ok := g.line(block[at:])
+			if !ok {
+				return n, number, offset + at, io.MultiReader(bytes.NewReader(bytes.Clone(buf[at:])), r), nil
+			}
+			upto := block[at:]
+			if from >= 0 {
+				upto = upto[:from]
+			}
+			if o.Has('n') { // nothing else needs it
+				number += bytes.Count(upto, []byte{'\n'})
+			}
+			if from < 0 {
+				break
+			}
+			number++
+			n++
+			if o.Has('q') || o.Has('l') || o.Has('L') {
+				return n, number, offset, nil, nil
+			}
+			if !quiet {
+				if err := put(':', number, offset+at+from, block[at+from:at+to]); err != nil {
+					return n, number, offset, nil, err
+				}
+			}
+			if n == g.most {
+				return n, number, offset, nil, nil
+			}
+			at += to + 1
+		}
+		offset += end
+		buf = append(buf[:0], buf[end:]...)
+		if rerr != nil {
+			return n, number, offset, nil, nil
+		}
+	}
+}
+
+// line returns the first line of a block that has a match, or -1. ok is false if the pattern needs one line at a time.
+func (g *grepper) line(block []byte) (from, to int, ok bool) {
+	if g.literal == nil {
+		return g.re.Line(block)
+	}
+	i := bytes.Index(block, g.literal)
+	if i < 0 {
+		return -1, -1, true
+	}
+	from = bytes.LastIndexByte(block[:i], '\n') + 1
+	if end := bytes.IndexByte(block[i:], '\n'); end >= 0 {
+		return from, i + end, true
+	}
+	return from, len(block), true
 }
 
 // parts calls do for each match of a line that is not empty.

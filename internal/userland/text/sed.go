@@ -26,6 +26,7 @@ type sedRun struct {
 	noEnd    bool // the line did not end with a delimiter
 	after    []func()
 	last     *posix.Regexp
+	spare    []byte // for the next substitution
 	replaced bool
 	quit     *tool.Exit
 	name     string // of the file, or -
@@ -151,10 +152,15 @@ func backup(name, suffix string) string {
 	return name + suffix
 }
 
-// next returns the next line. ok is false at the end.
+// next returns the next line, which stays as it is until the next call of next or atEnd. ok is false at the end.
 func (s *sedRun) next() (line []byte, ok bool, err error) {
 	for len(s.in) > 0 {
-		line, err = s.in[0].ReadBytes(s.delim)
+		line, err = s.in[0].ReadSlice(s.delim)
+		if err == bufio.ErrBufferFull {
+			long := bytes.Clone(line)
+			line, err = s.in[0].ReadBytes(s.delim)
+			line = append(long, line...)
+		}
 		if err != nil && err != io.EOF {
 			return nil, false, err
 		}
@@ -199,7 +205,7 @@ func (s *sedRun) run() error {
 			if err != nil || !ok {
 				return err
 			}
-			s.space = line
+			s.space = append(s.space[:0], line...)
 		}
 		s.replaced = false
 		act, err := s.script()
@@ -274,9 +280,10 @@ func (s *sedRun) script() (act byte, err error) {
 			}
 			if c.name == 'N' {
 				s.fits(len(s.space) + len(line))
-				line = append(append(s.space, '\n'), line...)
+				s.space = append(append(s.space, '\n'), line...)
+			} else {
+				s.space = append(s.space[:0], line...)
 			}
-			s.space = line
 		case 'q', 'Q':
 			s.quit = &tool.Exit{Code: c.code}
 			if c.name == 'Q' {
@@ -350,13 +357,19 @@ func (s *sedRun) simple(c *sedCmd) error {
 	case 'F':
 		fmt.Fprintln(s.out, s.name)
 	case 'l':
-		s.list()
+		s.list(c.code)
 	}
 	return nil
 }
 
-// list writes the line with invisible characters as escapes.
-func (s *sedRun) list() {
+// list writes the line with invisible characters as escapes, in rows of some width. 0 is the width of option -l, and 1 is none.
+func (s *sedRun) list(width int) {
+	if width == 0 {
+		width = 70
+		if n, err := s.e.Int(s.o, 'l', 70); err == nil && n > 0 {
+			width = n
+		}
+	}
 	column := 0
 	for _, c := range append(append([]byte(nil), s.space...), '$') {
 		cell := string([]byte{c})
@@ -365,7 +378,7 @@ func (s *sedRun) list() {
 		} else if c < 32 || c > 126 {
 			cell = fmt.Sprintf(`\%03o`, c)
 		}
-		if column+len(cell) > 69 {
+		if width > 1 && column+len(cell) > width-1 {
 			s.out.WriteString("\\\n")
 			column = 0
 		}

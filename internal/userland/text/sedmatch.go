@@ -82,13 +82,13 @@ func (s *sedRun) substitute(c *sedCmd) error {
 	if !re.Match(s.space) {
 		return nil
 	}
-	var out []byte
+	out := s.spare[:0]
 	at, count, copied, done := 0, 0, 0, false
 	n := -1
 	if !c.global && c.nth <= 1 {
 		n = 1
 	}
-	for _, m := range re.FindAll(s.space, n) {
+	for m := range re.Each(s.space, n) {
 		if count++; count < c.nth || done {
 			continue
 		}
@@ -102,7 +102,7 @@ func (s *sedRun) substitute(c *sedCmd) error {
 	if at == 0 {
 		return nil
 	}
-	s.space, s.replaced = append(out, s.space[copied:]...), true
+	s.spare, s.space, s.replaced = s.space, append(out, s.space[copied:]...), true
 	if c.print {
 		s.put(s.space)
 	}

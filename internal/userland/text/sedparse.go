@@ -347,10 +347,10 @@ func (p *sedParser) command(c *sedCmd) (err error) {
 	case 'b', 't', 'T':
 		p.skip(" \t")
 		c.text = p.label()
-	case 'q', 'Q':
+	case 'q', 'Q', 'l':
 		p.skip(" \t")
 		c.code = p.number()
-	case 'd', 'D', 'p', 'P', 'n', 'N', 'g', 'G', 'h', 'H', 'x', '=', 'l', 'z':
+	case 'd', 'D', 'p', 'P', 'n', 'N', 'g', 'G', 'h', 'H', 'x', '=', 'z':
 	case 'F', 'v':
 		if c.name == 'v' {
 			p.line()

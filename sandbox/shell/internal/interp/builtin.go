@@ -884,9 +884,12 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 			switch arg {
 			case "ERR":
 				r.callbackErr = callback
-			case "EXIT":
+			case "EXIT", "0":
 				r.callbackExit = callback
 			default:
+				if isSignal(arg) {
+					continue // none reaches a script here
+				}
 				return failf(2, "trap: %s: invalid signal specification\n", arg)
 			}
 		}
@@ -1215,4 +1218,17 @@ func (r *Runner) optStatusText(status bool) string {
 		return "on"
 	}
 	return "off"
+}
+
+// isSignal reports whether a word names a signal, with or without SIG, or is the number of one.
+func isSignal(word string) bool {
+	if n, err := strconv.Atoi(word); err == nil {
+		return n > 0 && n < 65
+	}
+	switch strings.TrimPrefix(strings.ToUpper(word), "SIG") {
+	case "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU",
+		"URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS":
+		return true
+	}
+	return false
 }

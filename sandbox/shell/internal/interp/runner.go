@@ -826,7 +826,11 @@ func (r *Runner) trapCallback(ctx context.Context, callback, name string) {
 	}
 	oldExit, oldLastExit := r.exit, r.lastExit
 	r.lastExit = r.exit
+	r.exit.exiting = false
 	r.stmts(ctx, file.Stmts)
+	if r.exit.exiting || r.exit.fatalExit {
+		return // exit in a trap is that of the shell
+	}
 	r.exit, r.lastExit = oldExit, oldLastExit // traps on EXIT or ERR should not modify the result
 }
 
