@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -194,6 +195,11 @@ func InBash(t testing.TB, bash, script string) Ran {
 			return err
 		}
 		rel, _ := filepath.Rel(dir, p)
+		if e.Type()&fs.ModeSymlink != 0 {
+			to, err := os.Readlink(p)
+			left[filepath.ToSlash(rel)] = "a link to " + to
+			return err
+		}
 		data, _ := os.ReadFile(p)
 		left[filepath.ToSlash(rel)] = comparable(rel, data)
 		return nil
@@ -210,14 +216,21 @@ func bashPath() string {
 	return os.Getenv("PATH")
 }
 
-// comparable returns the content of a file, except that of an archive, which has times.
+// stamp is the time of a file in a difference.
+var stamp = regexp.MustCompile(`\t\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* [+-]\d{4}`)
+
+// comparable returns the content of a file without times, and nothing of an archive, which has some in it.
 func comparable(name string, data []byte) string {
 	for _, ext := range []string{".tar", ".tgz", ".gz", ".zip"} {
 		if strings.HasSuffix(name, ext) {
 			return "an archive"
 		}
 	}
-	return string(data)
+	text := strings.ToValidUTF8(string(data), "\uFFFD")
+	if strings.HasSuffix(name, ".diff") {
+		text = stamp.ReplaceAllString(text, "\ta time")
+	}
+	return text
 }
 
 // InBailey runs a script in the tool bash.
@@ -237,6 +250,11 @@ func InBailey(t testing.TB, tool sandbox.Tool, script string) (Ran, error) {
 		if err != nil || e.IsDir() || strings.HasPrefix(p, "tmp/") {
 			return err
 		}
+		if e.Type()&fs.ModeSymlink != 0 {
+			to, err := mem.ReadLink(p)
+			left[p] = "a link to " + to
+			return err
+		}
 		data, err := mem.ReadFile(p)
 		left[p] = comparable(p, data)
 		return err
@@ -246,7 +264,13 @@ func InBailey(t testing.TB, tool sandbox.Tool, script string) (Ran, error) {
 
 // Diffs returns the difference of each script, or "".
 func Diffs(t testing.TB, bash string, bailey sandbox.Tool, list []string) []string {
-	out := make([]string, len(list))
+	diffs, _ := both(t, bash, bailey, list)
+	return diffs
+}
+
+// both returns the difference of each script, or "", and the answers of bash.
+func both(t testing.TB, bash string, bailey sandbox.Tool, list []string) ([]string, []Ran) {
+	out, wants := make([]string, len(list)), make([]Ran, len(list))
 	var all sync.WaitGroup
 	turns := make(chan struct{}, 4)
 	for i, script := range list {
@@ -256,15 +280,15 @@ func Diffs(t testing.TB, bash string, bailey sandbox.Tool, list []string) []stri
 		turns <- struct{}{}
 		all.Go(func() {
 			defer func() { <-turns }()
-			want := InBash(t, bash, script)
+			wants[i] = InBash(t, bash, script)
 			got, err := InBailey(t, bailey, script)
-			if out[i] = got.Diff(want); err != nil {
+			if out[i] = got.Diff(wants[i]); err != nil {
 				out[i] = err.Error()
 			}
 		})
 	}
 	all.Wait()
-	return out
+	return out, wants
 }
 
 // Differs returns the command lines with a known difference, each with its reason. In the file a reason is a line that
@@ -313,7 +337,10 @@ func Compare(t *testing.T, dir string, bailey sandbox.Tool, known map[string]str
 		list = slices.DeleteFunc(list, other)
 		maps.DeleteFunc(rest, func(script, _ string) bool { return other(script) })
 	}
-	diffs := Diffs(t, bash, bailey, list)
+	diffs, wants := both(t, bash, bailey, list)
+	if len(commands) == 0 {
+		recorded(t, dir, list, wants, known)
+	}
 	agree, left := 0, map[string]int{}
 	for i, script := range list {
 		if tool := Needs(script); tool != "" {
