@@ -2,12 +2,12 @@ package tools
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/bailey-go/bailey/examples/internal/dom"
@@ -28,32 +28,37 @@ type Toolbox struct {
 
 // bundle is a program that contains several tools, an entry of tools.json.
 type bundle struct {
-	Name, File, SHA256 string
-	Size               int64
-	Tools              []struct{ Name, Description, Licence, Version string }
+	Name, File string
+	Size       int64
+	Tools      []struct{ Name, Description, Licence, Version string }
 }
 
 var _ sandbox.CommandAsker = (*Toolbox)(nil)
 
 // NewToolbox reads the list of the built commands, and the installed packages.
 func NewToolbox(ctx context.Context) (*Toolbox, error) {
-	text, err := dom.Fetch(ctx, "tools/tools.json")
+	const list = "tools/tools.json"
+	b := &Toolbox{}
+	var o command.Options
+	text, err := dom.Fetch(ctx, list)
 	if err != nil { // the page also works without them
 		dom.Failed(err)
-		text = []byte("{}")
-	}
-	var file struct{ Binaries []bundle }
-	if err := json.Unmarshal(text, &file); err != nil {
-		return nil, fmt.Errorf("tools.json: %w", err)
-	}
-	b := &Toolbox{bundles: file.Binaries}
-	commands, sums := map[string]string{}, map[string]string{}
-	for _, x := range file.Binaries {
-		sums[x.File] = x.SHA256
-		for _, t := range x.Tools {
-			commands[t.Name] = x.File
-			b.names = append(b.names, t.Name)
+	} else {
+		var file struct{ Binaries []bundle }
+		if err := json.Unmarshal(text, &file); err != nil {
+			return nil, fmt.Errorf("tools.json: %w", err)
 		}
+		b.bundles = file.Binaries
+		if o, err = command.Catalogue(ctx, func(ctx context.Context, name string) ([]byte, error) {
+			if name == list {
+				return text, nil
+			}
+			sandbox.ReportProgress(ctx, "fetching "+strings.TrimPrefix(name, "tools/"))
+			return dom.Fetch(ctx, name)
+		}, list); err != nil {
+			return nil, err
+		}
+		b.names = slices.Sorted(maps.Keys(o.Commands))
 	}
 	pool, err := worker.NewPool(ctx, worker.Options{})
 	if err != nil {
@@ -67,17 +72,8 @@ func NewToolbox(ctx context.Context) (*Toolbox, error) {
 		return nil, err
 	}
 	b.packages = worker.NewPackages(store, worker.PackagesOptions{Reserved: b.names})
-	b.run, err = command.New(pool, command.Options{Commands: commands, Packages: b.packages, Fetch: func(ctx context.Context, file string) ([]byte, error) {
-		sandbox.ReportProgress(ctx, "fetching "+file)
-		wasm, err := dom.Fetch(ctx, "tools/"+file)
-		if err != nil {
-			return nil, err
-		}
-		if sum := sha256.Sum256(wasm); hex.EncodeToString(sum[:]) != sums[file] {
-			return nil, fmt.Errorf("%s is not what tools.json says; load the page again", file)
-		}
-		return wasm, nil
-	}})
+	o.Packages = b.packages
+	b.run, err = command.New(pool, o)
 	return b, err
 }
 
