@@ -7,6 +7,10 @@
 // puts itself into a sandbox: it can then reach the folder, its own files and the web's ports, and nothing
 // else of the machine. With -model it answers /chat; the key is in the variable BAILEY_KEY.
 //
+// With -origin https://app.example the pages of that origin may use it too, at 127.0.0.1:8730 by default. They need the
+// credential, so the user gives them the printed line. Without -dir, or with an empty one, the folder is for files that are
+// copied in, and their changes are taken by the client: the user's own files are not touched.
+//
 // With -state the sessions outlive it: in a folder, or in a PostgreSQL database that several machines share (see
 // computer.Options.Sessions). Its line then has the id with which another bailey-box goes on: -session ID.
 package main
@@ -35,6 +39,7 @@ import (
 	"github.com/bailey-go/bailey/environment/computer"
 	"github.com/bailey-go/bailey/environment/internal/daemon"
 	"github.com/bailey-go/bailey/environment/internal/listen"
+	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -63,20 +68,25 @@ type hello struct {
 
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bailey-box", flag.ContinueOnError)
-	dir := flags.String("dir", "", "the folder")
+	dir := flags.String("dir", "", "the folder; the default with -origin is a new one, which is removed at the end")
+	var origins []string
+	flags.Func("origin", "an origin whose pages may use this box, such as https://app.example; may be given several times", func(origin string) error {
+		origins = append(origins, origin)
+		return daemon.CheckOrigin(origin)
+	})
 	file := flags.String("policy", "", "the policy, a JSON file outside of the folder")
 	tools := flags.String("tools", "", "the folder with the WASI programs that make tools builds")
 	engine := flags.String("engine", "", "quickjs.wasm of quickjs-wasi 3.6.2, for code_run")
 	state := flags.String("state", "", "where the sessions are: a folder, a database as postgres://user@host/name with its password in PGPASSWORD, or a bucket as s3://bucket/prefix with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without it they are in memory")
 	earlier := flags.String("session", "", "the id of a session in -state to go on with; the default is a new one. With latest, the first request opens the one that changed last, or a new one")
-	at := flags.String("listen", "", "unix:PATH or 127.0.0.1:PORT; the default is a socket in a new folder of its own")
+	at := flags.String("listen", "", "unix:PATH or 127.0.0.1:PORT; the default is a socket in a new folder of its own, or "+pagesAt+" with -origin")
 	cache := flags.String("cache", "", "a folder for compiled programs; the default is one of this user, and none compiles them at each start")
 	model := flags.String("model", "", "a model that speaks Chat Completions, as name@https://host/path")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *dir == "" || *file == "" || flags.NArg() > 0 {
-		return errors.New("-dir and -policy are needed, and no further arguments")
+	if *dir == "" && len(origins) == 0 || *file == "" || flags.NArg() > 0 {
+		return errors.New("-dir (or -origin) and -policy are needed, and no further arguments")
 	}
 	text, err := os.ReadFile(*file)
 	if err != nil {
@@ -85,6 +95,23 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	p, err := policy.Parse(string(text), policy.Options{})
 	if err != nil {
 		return err
+	}
+	base, err := os.MkdirTemp("", "bailey-box-")
+	if err == nil {
+		base, err = filepath.EvalSymlinks(base)
+	}
+	if err == nil {
+		err = errors.Join(os.Chmod(base, 0o711), os.Mkdir(filepath.Join(base, "tmp"), 0o711))
+	}
+	if err != nil {
+		return err
+	}
+	if *dir == "" {
+		*dir = filepath.Join(base, "files")
+		if err := os.Mkdir(*dir, 0o700); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, empty(*dir)) }()
 	}
 	for _, path := range []*string{dir, tools, engine} {
 		if *path == "" {
@@ -100,9 +127,13 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if rel, err := filepath.Rel(*dir, *file); err == nil && filepath.IsLocal(rel) {
 		return errors.New("-policy is a file in the folder, where a model could change it: move it elsewhere")
 	}
+	before, err := os.ReadDir(*dir)
+	if err != nil {
+		return err
+	}
 	asker := &daemon.Asker{}
 	o := computer.Options{Dir: *dir, Tools: *tools, Engine: *engine, Cache: *cache, Sessions: *state, Box: sandbox.Options{Policy: p, Ask: asker}}
-	d := daemon.Options{Asker: asker, Credential: daemon.NewCredential()}
+	d := daemon.Options{Asker: asker, Credential: daemon.NewCredential(), Origins: origins, Walls: walls}
 	if *model != "" {
 		name, server, ok := strings.Cut(*model, "@")
 		if !ok {
@@ -114,18 +145,12 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		d.Model = provider.OpenAIChat(provider.Options{Key: os.Getenv("BAILEY_KEY"), Model: name, URL: server, Transport: transport{}})
 	}
 	_ = os.Unsetenv("BAILEY_KEY")
-	base, err := os.MkdirTemp("", "bailey-box-")
-	if err == nil {
-		base, err = filepath.EvalSymlinks(base)
-	}
-	if err == nil {
-		err = errors.Join(os.Chmod(base, 0o711), os.Mkdir(filepath.Join(base, "tmp"), 0o711))
-	}
-	if err != nil {
-		return err
-	}
 	// The socket's mode lets nobody else connect.
-	l, address, err := listen.On(cmp.Or(*at, "unix:"+filepath.Join(base, "box.sock")), 0o600)
+	usual := "unix:" + filepath.Join(base, "box.sock")
+	if len(origins) > 0 {
+		usual = pagesAt
+	}
+	l, address, err := listen.On(cmp.Or(*at, usual), 0o600)
 	if err != nil {
 		return err
 	}
@@ -136,52 +161,61 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	for _, secret := range []string{"PGPASSWORD", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"} {
 		_ = os.Unsetenv(secret)
 	}
+	folder, err := fsaccess.OpenDir(*dir, fsaccess.DirOptions{})
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	o.Box.FS = fsaccess.NewJournal(folder, fsaccess.NewMemory(fsaccess.MemoryOptions{}), fsaccess.JournalOptions{})
 	c, err := computer.New(o)
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	open := func(ctx context.Context) (*sandbox.Session, error) {
-		id := *earlier
-		if id == "latest" {
-			id = ""
-			list, err := c.Box.Sessions(ctx)
-			if err != nil {
-				return nil, err
-			}
-			if len(list) > 0 {
-				id = list[0].ID
-			}
+	var mu sync.Mutex
+	var opened *sandbox.Session // the last one, as the daemon closes those before
+	defer func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if opened != nil {
+			opened.Close()
 		}
-		if id != "" {
-			return c.Box.OpenSession(ctx, id)
-		}
-		return c.Box.NewSession(ctx, sandbox.SessionOptions{Workspace: filepath.Base(*dir)})
-	}
-	d.Box = c.Box
-	id := ""
-	if *earlier == "latest" {
-		var mu sync.Mutex
-		var opened *sandbox.Session
-		d.Open = func(ctx context.Context) (*sandbox.Session, error) {
-			s, err := open(ctx)
+	}()
+	open := func(ctx context.Context, id string) (*sandbox.Session, error) {
+		s, err := func() (*sandbox.Session, error) {
+			if id == "latest" {
+				id = ""
+				list, err := c.Box.Sessions(ctx)
+				if err != nil {
+					return nil, err
+				}
+				if len(list) > 0 {
+					id = list[0].ID
+				}
+			}
+			if id != "" {
+				return c.Box.OpenSession(ctx, id)
+			}
+			return c.Box.NewSession(ctx, sandbox.SessionOptions{Workspace: filepath.Base(*dir)})
+		}()
+		if err == nil {
 			mu.Lock()
 			defer mu.Unlock()
 			opened = s
-			return s, err
 		}
-		defer func() {
-			mu.Lock()
-			defer mu.Unlock()
-			if opened != nil {
-				opened.Close()
-			}
-		}()
+		return s, err
+	}
+	d.Box, d.Lacks = c.Box, c.Notes()
+	if len(before) == 0 { // a folder with files is the user's own, and is never replaced
+		d.Files = folder
+		d.Begin = func(ctx context.Context) (*sandbox.Session, error) { return open(ctx, "") }
+	}
+	id := ""
+	if *earlier == "latest" {
+		d.Open = func(ctx context.Context) (*sandbox.Session, error) { return open(ctx, *earlier) }
 	} else {
-		if d.Session, err = open(ctx); err != nil {
+		if d.Session, err = open(ctx, *earlier); err != nil {
 			return errors.Join(err, l.Close())
 		}
-		defer d.Session.Close()
 		id = d.Session.ID()
 	}
 	handler, err := daemon.New(d)
@@ -197,10 +231,42 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return errors.Join(err, l.Close())
 	}
+	if len(origins) > 0 {
+		fmt.Fprintln(os.Stderr, "bailey-box: paste the line above into the page, and keep this program running")
+	}
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
+}
+
+// pagesAt is where pages find the box. Their headers name it, so it is the same at each start.
+const pagesAt = "127.0.0.1:8730"
+
+// walls are the protections around the process once SandboxSelf has returned.
+var walls = []daemon.Wall{
+	{Name: "Landlock", How: "this box changes its own folder alone, reads the system's programs beside it, and connects to the web's ports alone"},
+	{Name: "seccomp", How: "this box and its programs make no raw connection, and no call of the system that is not theirs"},
+	{Name: "Network proxy", How: "a program of the machine connects only to hosts that this box's policy names"},
+}
+
+// empty removes all that is in a folder. The folder itself is in one that the sandbox does not let be changed.
+func empty(dir string) error {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	f, err := root.Open(".")
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	names, err := f.Readdirnames(-1)
+	for _, name := range names {
+		err = errors.Join(err, root.RemoveAll(name))
+	}
+	return err
 }
 
 // ports returns the TCP port of a model's server, which the sandbox must let through.

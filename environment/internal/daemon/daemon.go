@@ -6,9 +6,17 @@
 //	POST /stop       interrupts the run, whose stream then ends
 //	GET  /questions  the questions that wait for an answer
 //	POST /answer     {"id": …, "answers": ["once", "reject", …]}
+//	GET  /about      the version of these requests, the model's name, the protections, and the files that were copied in
+//	PUT  /files      a ZIP archive takes the place of the folder, and a new session begins. With ?keep=ID, the id of the
+//	                 files before, the session goes on. The response has their new id
+//	GET  /changes    ?since=ID: a ZIP archive of the changes since the files with the id were copied in
 //
-// Each request has the credential of this launch, and none comes from a page of another site. The
-// package trusts whoever has the credential to answer questions, and no content of a request.
+// The last two are there if the folder is the daemon's own, which begins empty. A file of an archive that the checks of
+// names refuse is left out, and listed in the response. A link, a name that leads out of the folder, a name that is there
+// twice or more than the limits allow refuse the whole archive, before anything is changed.
+//
+// Each request has the credential of this launch, and comes from no page but those of the origins that the user named.
+// The package trusts whoever has the credential to answer questions, and no content of a request.
 package daemon
 
 import (
@@ -18,9 +26,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +39,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/mcp"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -88,6 +100,7 @@ type View struct {
 	Risk      string   `json:"risk"`
 	Reason    string   `json:"reason,omitempty"`
 	Diff      string   `json:"diff,omitempty"`
+	Unified   bool     `json:"unified,omitempty"`
 	Destroys  bool     `json:"destroys,omitempty"`
 	Untrusted bool     `json:"untrusted,omitempty"`
 	Agent     string   `json:"agent,omitempty"`
@@ -97,7 +110,7 @@ type View struct {
 func show(id string, q *question) Shown {
 	s := Shown{ID: id}
 	for _, r := range q.prompt.Requests {
-		v := View{ToolCall: r.ToolCall, Title: r.Title, Risk: string(r.Risk), Reason: r.Reason, Diff: r.Diff, Destroys: r.Destroys, Untrusted: r.Untrusted, Agent: r.Agent, Once: r.Once}
+		v := View{ToolCall: r.ToolCall, Title: r.Title, Risk: string(r.Risk), Reason: r.Reason, Diff: r.Diff, Unified: r.Unified, Destroys: r.Destroys, Untrusted: r.Untrusted, Agent: r.Agent, Once: r.Once}
 		for _, e := range r.Effects {
 			v.Effects = append(v.Effects, e.Text)
 		}
@@ -157,8 +170,21 @@ type Options struct {
 	Credential string                                          // see NewCredential
 	Version    int                                             // of AI SDK, 6 or 7, the default
 
-	off bool // requests need no credential and may come from a page, for a test
+	// Origins are the origins whose pages may send requests, such as https://app.example. The default is none.
+	Origins []string
+	// Files is the folder below the box's own layers, if it is for files that clients copy in. Begin makes a session for
+	// new ones, and closes none.
+	Files fsaccess.FS
+	Begin func(context.Context) (*sandbox.Session, error)
+	// Walls and Lacks are the protections that hold here and those that do not, for the user.
+	Walls []Wall
+	Lacks []string
+
+	off off
 }
+
+// off are defences that a test switches off.
+type off struct{ guard, origin, host, names, limits bool }
 
 // NewCredential returns a credential for one launch.
 func NewCredential() string { return random(32) }
@@ -171,6 +197,18 @@ func random(n int) string {
 
 const maxBody = 8 << 20
 
+// CheckOrigin returns an error if pages of an origin can't be let in. An http page of another machine can be anyone on
+// the way.
+func CheckOrigin(origin string) error {
+	u, err := url.Parse(origin)
+	if err != nil || !originForm.MatchString(origin) || u.Scheme == "http" && !protocol.Loopback(u.Hostname()) {
+		return fmt.Errorf("%q is no origin of a page: want https://host or https://host:port, or http for a page of this machine", origin)
+	}
+	return nil
+}
+
+var originForm = regexp.MustCompile(`^https?://([a-z0-9.-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?$`)
+
 // New returns the daemon's handler.
 func New(o Options) (http.Handler, error) {
 	if len(o.Credential) < 64 {
@@ -178,6 +216,14 @@ func New(o Options) (http.Handler, error) {
 	}
 	if o.Box == nil || o.Asker == nil || (o.Session == nil) == (o.Open == nil) {
 		return nil, errors.New("daemon: Options.Box and Asker are needed, and one of Session and Open")
+	}
+	if (o.Files == nil) != (o.Begin == nil) {
+		return nil, errors.New("daemon: Options.Files and Begin belong together")
+	}
+	for _, origin := range o.Origins {
+		if err := CheckOrigin(origin); err != nil {
+			return nil, fmt.Errorf("daemon: Options.Origins: %w", err)
+		}
 	}
 	if o.Version == 0 {
 		o.Version = 7
@@ -221,6 +267,11 @@ func New(o Options) (http.Handler, error) {
 		}
 		send(w, map[string]bool{"ok": true})
 	})
+	mux.HandleFunc("GET /about", d.about)
+	if o.Files != nil {
+		mux.HandleFunc("PUT /files", d.put)
+		mux.HandleFunc("GET /changes", d.changes)
+	}
 	if o.Model != nil {
 		mux.HandleFunc("POST /chat", d.chat)
 		mux.HandleFunc("POST /stop", func(w http.ResponseWriter, r *http.Request) {
@@ -239,6 +290,7 @@ type daemon struct {
 	opened *sandbox.Session
 	server *sdk.Server
 	stop   func() // of the active run, or nil
+	base   *base  // the files that were copied in, or nil
 }
 
 // session returns the session, which the first call opens.
@@ -255,12 +307,17 @@ func (d *daemon) session(ctx context.Context) (*sandbox.Session, error) {
 			return nil, err
 		}
 	}
+	return s, d.adopt(s)
+}
+
+// adopt makes a session the daemon's. The lock is held.
+func (d *daemon) adopt(s *sandbox.Session) error {
 	server, err := mcp.NewServer(d.o.Box, mcp.Options{Tools: d.tools, Session: s, Name: "bailey-box"})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	d.opened, d.server = s, server
-	return s, nil
+	return nil
 }
 
 // interrupt reports whether there was a run to end.
@@ -297,23 +354,50 @@ type guard struct {
 }
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	if !g.o.off {
-		// A page of the user's browser may send requests to loopback. It can't hide where it comes from, and a name
-		// that leads to loopback is not one of these.
-		if r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "" || !local(r.Host) {
-			fail(w, http.StatusForbidden, errors.New("a page may not use this daemon"))
+	h := w.Header()
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Add("Vary", "Origin")
+	most := int64(maxBody)
+	if r.URL.Path == "/files" {
+		most = maxArchive
+	}
+	if g.o.off.limits {
+		most = 1 << 40
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, most)
+	// A name that leads to loopback is not one of these: a page of that name would have the daemon's own origin.
+	if !local(r.Host) && !g.o.off.host {
+		fail(w, http.StatusForbidden, errors.New("this daemon is reached by an address of loopback alone"))
+		return
+	}
+	// A page of the user's browser may send requests to loopback. It can't hide where it comes from.
+	if origins := r.Header.Values("Origin"); len(origins) > 0 || r.Header.Get("Sec-Fetch-Site") != "" {
+		if !g.o.off.origin && (len(origins) != 1 || !slices.Contains(g.o.Origins, origins[0])) {
+			fail(w, http.StatusForbidden, errors.New("pages of this origin may not use this daemon: its user can name it with -origin"))
 			return
 		}
-		given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !ok || subtle.ConstantTimeCompare([]byte(given), []byte(g.o.Credential)) != 1 {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			fail(w, http.StatusUnauthorized, errors.New("the credential of this launch is needed, as Authorization: Bearer …"))
+		if len(origins) > 0 {
+			h.Set("Access-Control-Allow-Origin", origins[0])
+			h.Set("Access-Control-Expose-Headers", "X-Vercel-AI-UI-Message-Stream")
+		}
+		if r.Method == http.MethodOptions && r.Header.Get("Access-Control-Request-Method") != "" { // it has no credential
+			h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
+			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Mcp-Session-Id, Mcp-Protocol-Version, Last-Event-ID")
+			if r.Header.Get("Access-Control-Request-Private-Network") == "true" {
+				h.Set("Access-Control-Allow-Private-Network", "true")
+			}
+			h.Set("Access-Control-Max-Age", "600")
+			w.WriteHeader(http.StatusNoContent)
 			return
 		}
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !g.o.off.guard && (!ok || subtle.ConstantTimeCompare([]byte(given), []byte(g.o.Credential)) != 1) {
+		h.Set("WWW-Authenticate", "Bearer")
+		fail(w, http.StatusUnauthorized, errors.New("the credential of this launch is needed, as Authorization: Bearer …"))
+		return
+	}
 	g.next.ServeHTTP(w, r)
 }
 

@@ -23,16 +23,23 @@ type house struct {
 	url, credential string
 	dir             fsaccess.FS
 	asker           *Asker
+	begun           int // sessions
 }
 
-func start(t *testing.T, off bool) *house {
+const page = "https://app.example"
+
+func start(t *testing.T, off off) *house {
 	t.Helper()
-	h := &house{credential: NewCredential(), asker: &Asker{}}
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
-	h.dir = dir
 	if err := dir.WriteFile("a.txt", []byte("hello"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	return startIn(t, off, dir, sandboxtest.CallTool("write", map[string]any{"path": "b.txt", "content": "made"}), sandboxtest.Say("done"))
+}
+
+func startIn(t *testing.T, off off, dir fsaccess.FS, turns ...sandboxtest.Turn) *house {
+	t.Helper()
+	h := &house{credential: NewCredential(), asker: &Asker{}, dir: dir}
 	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -41,13 +48,20 @@ func start(t *testing.T, off bool) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := box.NewSession(t.Context(), sandbox.SessionOptions{})
+	begin := func(ctx context.Context) (*sandbox.Session, error) {
+		s, err := box.NewSession(ctx, sandbox.SessionOptions{})
+		if err == nil {
+			h.begun++
+			t.Cleanup(s.Close)
+		}
+		return s, err
+	}
+	s, err := begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Close)
-	model := &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("write", map[string]any{"path": "b.txt", "content": "made"}), sandboxtest.Say("done")}}
-	handler, err := New(Options{Box: box, Asker: h.asker, Session: s, Model: model, Credential: h.credential, off: off})
+	handler, err := New(Options{Box: box, Asker: h.asker, Session: s, Model: &sandboxtest.Model{Turns: turns}, Credential: h.credential, Origins: []string{page},
+		Files: dir, Begin: begin, Walls: []Wall{{"Landlock", "files"}}, off: off})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +72,12 @@ func start(t *testing.T, off bool) *house {
 }
 
 func (h *house) do(t *testing.T, method, path, body string, header ...string) (int, string) {
+	t.Helper()
+	code, text, _ := h.ask(t, method, path, body, header...)
+	return code, text
+}
+
+func (h *house) ask(t *testing.T, method, path, body string, header ...string) (int, string, http.Header) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, h.url+path, strings.NewReader(body))
 	if err != nil {
@@ -70,6 +90,8 @@ func (h *house) do(t *testing.T, method, path, body string, header ...string) (i
 			req.Host = header[i+1]
 		} else if header[i+1] == "" {
 			req.Header.Del(header[i])
+		} else if header[i] == "Origin" {
+			req.Header.Add(header[i], header[i+1])
 		} else {
 			req.Header.Set(header[i], header[i+1])
 		}
@@ -83,12 +105,12 @@ func (h *house) do(t *testing.T, method, path, body string, header ...string) (i
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resp.StatusCode, string(b)
+	return resp.StatusCode, string(b), resp.Header
 }
 
 // A run is a stream of messages, and its question is answered by another request.
 func TestChat(t *testing.T) {
-	h := start(t, false)
+	h := start(t, off{})
 	type answer struct {
 		code int
 		text string
@@ -123,6 +145,25 @@ func TestChat(t *testing.T) {
 	}
 }
 
+// preflight reports whether a browser would send the request that it asks about.
+func (h *house) preflight(t *testing.T, header ...string) bool {
+	t.Helper()
+	code, _, got := h.ask(t, "OPTIONS", "/files", "", header...)
+	return code == http.StatusNoContent && got.Get("Access-Control-Allow-Origin") != "" && got.Get("Access-Control-Allow-Private-Network") == "true" &&
+		strings.Contains(got.Get("Access-Control-Allow-Methods"), "PUT") && strings.Contains(got.Get("Access-Control-Allow-Headers"), "Authorization")
+}
+
+// No origin is let in by its form alone.
+func TestCheckOrigin(t *testing.T) {
+	for origin, good := range map[string]bool{"https://app.example": true, "https://app.example:8443": true, "http://127.0.0.1:8080": true, "http://localhost:8080": true,
+		"": false, "null": false, "*": false, "https://*": false, "app.example": false, "http://app.example": false, "https://app.example/": false, "https://app.example/a": false,
+		"https://u@app.example": false, "https://APP.example": false, "file://": false, "https://": false, "https://app.example#": false} {
+		if err := CheckOrigin(origin); (err == nil) != good {
+			t.Errorf("%q: %v", origin, err)
+		}
+	}
+}
+
 type bearer struct{ credential string }
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -133,7 +174,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // A run can be stopped while its question stands. Its stream has the question, and ends.
 func TestStop(t *testing.T) {
-	h := start(t, false)
+	h := start(t, off{})
 	done := make(chan string, 1)
 	go func() {
 		_, text := h.do(t, "POST", "/chat", `{"text": "write it"}`)
@@ -160,7 +201,7 @@ func TestStop(t *testing.T) {
 }
 
 func TestMCP(t *testing.T) {
-	h := start(t, false)
+	h := start(t, off{})
 	connect := func(credential string) (*sdk.ClientSession, error) {
 		return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: h.url + "/mcp", HTTPClient: &http.Client{Transport: bearer{credential}}, MaxRetries: -1}, nil)
 	}
@@ -180,24 +221,48 @@ func TestMCP(t *testing.T) {
 
 func TestAttackDaemon(t *testing.T) {
 	count := attack.Start(t, "machine")
-	h, open := start(t, false), start(t, true)
+	h := start(t, off{})
+	noCredential, anyOrigin, anyHost := start(t, off{guard: true}), start(t, off{origin: true}), start(t, off{host: true})
 	for _, a := range []struct {
-		name   string
-		header []string
+		name    string
+		without *house
+		header  []string
 	}{
-		{"no credential", []string{"Authorization", ""}},
-		{"a wrong credential", []string{"Authorization", "Bearer " + strings.Repeat("0", 64)}},
-		{"a part of a credential", []string{"Authorization", "Bearer " + h.credential[:63]}},
-		{"another scheme", []string{"Authorization", "Basic " + h.credential}},
-		{"a page", []string{"Origin", "https://evil.example"}},
-		{"a page of loopback", []string{"Origin", "http://127.0.0.1:8080"}},
-		{"a page's request without an origin", []string{"Sec-Fetch-Site", "cross-site"}},
-		{"a name that leads to loopback", []string{"Host", "evil.example"}},
+		{"no credential", noCredential, []string{"Authorization", ""}},
+		{"a wrong credential", noCredential, []string{"Authorization", "Bearer " + strings.Repeat("0", 64)}},
+		{"a part of a credential", noCredential, []string{"Authorization", "Bearer " + h.credential[:63]}},
+		{"another scheme", noCredential, []string{"Authorization", "Basic " + h.credential}},
+		{"the named page without the credential", noCredential, []string{"Origin", page, "Authorization", ""}},
+		{"a page", anyOrigin, []string{"Origin", "https://evil.example"}},
+		{"a page of loopback", anyOrigin, []string{"Origin", "http://127.0.0.1:8080"}},
+		{"a page without an origin of its own", anyOrigin, []string{"Origin", "null"}},
+		{"the named host without TLS", anyOrigin, []string{"Origin", "http://app.example"}},
+		{"the named host at another port", anyOrigin, []string{"Origin", page + ":8443"}},
+		{"a host that begins like the named one", anyOrigin, []string{"Origin", page + ".evil.example"}},
+		{"a host that ends like the named one", anyOrigin, []string{"Origin", "https://evil-app.example"}},
+		{"a second origin behind the named one", anyOrigin, []string{"Origin", page, "Origin", "https://evil.example"}},
+		{"two origins in one", anyOrigin, []string{"Origin", page + " https://evil.example"}},
+		{"a page's request without an origin", anyOrigin, []string{"Sec-Fetch-Site", "cross-site"}},
+		{"a name that leads to loopback", anyHost, []string{"Host", "evil.example"}},
+		{"such a name, and the named page", anyHost, []string{"Host", "evil.example", "Origin", page}},
+		{"a name that begins like loopback", anyHost, []string{"Host", "127.0.0.1.evil.example"}},
 	} {
 		code, _ := h.do(t, "GET", "/questions", "", a.header...)
 		count.Try(a.name, code == 200)
-		code, _ = open.do(t, "GET", "/questions", "", a.header...)
+		code, _ = a.without.do(t, "GET", "/questions", "", a.header...)
 		count.Off(a.name, code == 200)
+		if _, key, _ := strings.Cut(strings.Join(a.header, " "), "Authorization"); key != "" || !strings.Contains(strings.Join(a.header, " "), "Origin") {
+			continue
+		}
+		pre := append([]string{"Access-Control-Request-Method", "PUT", "Access-Control-Request-Private-Network", "true", "Authorization", ""}, a.header...)
+		count.Try("before a request, "+a.name, h.preflight(t, pre...))
+		count.Off("before a request, "+a.name, a.without.preflight(t, pre...))
+	}
+	if !h.preflight(t, "Origin", page, "Access-Control-Request-Method", "PUT", "Access-Control-Request-Private-Network", "true", "Authorization", "") {
+		t.Error("the named page is not let in")
+	}
+	if code, _ := h.do(t, "GET", "/questions", "", "Origin", page, "Sec-Fetch-Site", "cross-site"); code != 200 {
+		t.Errorf("the named page gets %d", code)
 	}
 	// A form can't send JSON, and text is not taken for it.
 	code, _ := h.do(t, "POST", "/answer", `{"id": "x", "answers": ["once"]}`, "Content-Type", "text/plain")
