@@ -60,7 +60,7 @@ func TestTextsAreAUsers(t *testing.T) {
 		t.Errorf("%d texts of the page were found: what looks for them is wrong", n)
 	}
 	n = 0
-	for _, dir := range []string{"sessions", "talk", "settings", "dialog", "notify", "../../internal/consent", "../../internal/consent/inview", "../../sandbox/ui"} {
+	for _, dir := range []string{"sessions", "place", "talk", "settings", "dialog", "notify", "../../internal/consent", "../../internal/consent/inview", "../../sandbox/ui"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		if err != nil {
 			t.Fatal(err)
