@@ -461,6 +461,9 @@ func (a *answer) later(m message, do func(ctx context.Context) (map[string]any, 
 	a.c.open[id] = o
 	a.c.mu.Unlock()
 	before, done := a.last, make(chan struct{})
+	if len(a.ends) >= 2*maxAsked { // the older ones are answered
+		a.ends = slices.Delete(a.ends, 0, len(a.ends)-maxAsked)
+	}
 	a.last, a.ends = done, append(a.ends, cancel)
 	go func() {
 		defer close(done)
