@@ -24,6 +24,7 @@ const (
 	NoFolderDragged        Fault = "no folder can be dragged"
 	NoFolderChosen         Fault = "no folder can be chosen"
 	KeysToTheTopOnly       Fault = "keys go to the top document only"
+	NoFeaturePolicy        Fault = "no document.featurePolicy"
 )
 
 // KnownFault is a row of [KnownFaults].
@@ -51,6 +52,7 @@ func KnownFaults() []KnownFault {
 		{NoFolderDragged, "firefox webkit", "the driver can't drag a folder into a page", "Input.dispatchDragEvent, https://chromedevtools.github.io/devtools-protocol/tot/Input/, is Chromium's alone"},
 		{NoFolderChosen, "firefox webkit", "the driver refuses to choose a folder, or chooses it as a file", "https://w3c.github.io/webdriver/#element-send-keys (file inputs); measured in both"},
 		{KeysToTheTopOnly, "webkit", "the driver sends keys to the top document only", "measured with WebKitWebDriver 2.50"},
+		{NoFeaturePolicy, "firefox webkit", "no script can read which features its document may use", "https://developer.mozilla.org/docs/Web/API/Document/featurePolicy (compatibility)"},
 	}
 }
 

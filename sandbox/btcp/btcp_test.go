@@ -317,14 +317,14 @@ func TestSilentRelay(t *testing.T) {
 					if _, err := io.WriteString(relay, tt.sends); err != nil {
 						t.Fatal(err)
 					}
-					time.Sleep(maxSilence - time.Second)
+					<-time.After(maxSilence - time.Second)
 				}
 				select {
 				case err := <-ended:
 					t.Fatalf("it ended within the time: %v", err)
 				default:
 				}
-				time.Sleep(2 * time.Second)
+				<-time.After(2 * time.Second)
 				synctest.Wait()
 				select {
 				case err := <-ended:
