@@ -99,7 +99,11 @@ func reach(dir string) {
 	if os.Getenv("BOX_OPEN") == "" {
 		tmp := filepath.Join(dir, "tmp")
 		_ = os.Mkdir(tmp, 0o711)
-		if _, err := (computer.Options{Dir: dir}).SandboxSelf(tmp); err != nil {
+		granted, err := ports("http://" + os.Getenv("BOX_MODEL"))
+		if err == nil {
+			_, err = (computer.Options{Dir: dir, Ports: granted}).SandboxSelf(tmp)
+		}
+		if err != nil {
 			os.Stdout.WriteString("failed: " + err.Error())
 			return
 		}
@@ -130,14 +134,16 @@ func reach(dir string) {
 	if err == nil {
 		l.Close()
 	}
-	say("connect", func() error { // to a port that is not the web's
-		c, err := net.Dial("tcp4", os.Getenv("BOX_SINK"))
+	dial := func(address string) error {
+		c, err := net.Dial("tcp4", address)
 		if err == nil {
 			c.Close()
 		}
 		return err
-	}())
-	say("connect by MPTCP", func() error { // Landlock has no rule for it
+	}
+	say("model", dial(os.Getenv("BOX_MODEL")))  // this one may succeed
+	say("connect", dial(os.Getenv("BOX_SINK"))) // to a port that is not the web's, and is another job's way to the model
+	say("connect by MPTCP", func() error {      // Landlock has no rule for it
 		at, err := net.ResolveTCPAddr("tcp4", os.Getenv("BOX_SINK"))
 		if err != nil {
 			return err
@@ -206,9 +212,14 @@ func TestAttackDaemonItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer sink.Close()
+	model, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer model.Close()
 	try := func(open string) string {
 		cmd := exec.Command("/proc/self/exe")
-		cmd.Env = append(os.Environ(), "BOX_REACH="+dir, "BOX_SECRET="+secret, "BOX_PORT="+address, "BOX_OPEN="+open, "BOX_SINK="+sink.Addr().String())
+		cmd.Env = append(os.Environ(), "BOX_REACH="+dir, "BOX_SECRET="+secret, "BOX_PORT="+address, "BOX_OPEN="+open, "BOX_SINK="+sink.Addr().String(), "BOX_MODEL="+model.Addr().String())
 		var out bytes.Buffer
 		cmd.Stdout = &out
 		in, err := cmd.StdinPipe()
@@ -238,8 +249,8 @@ func TestAttackDaemonItself(t *testing.T) {
 	if _, err := compiled.Open(filepath.Join(os.Getenv("XDG_CACHE_HOME"), "bailey", "wasm")); err != nil {
 		t.Errorf("the folder of compiled programs, which the attack is about: %v", err)
 	}
-	if !strings.Contains(on, "folder\n") || strings.Contains(on, "failed") {
-		t.Errorf("in the sandbox its own folder is not writable: %s", on)
+	if !strings.Contains(on, "folder\n") || !strings.Contains(on, "model\n") || strings.Contains(on, "failed") {
+		t.Errorf("in the sandbox its own folder is not writable, or its model not reached: %s", on)
 	}
 	for _, name := range []string{"read", "write", "program", "link", "listen", "connect", "compiled programs"} {
 		count.Try(name, strings.Contains(on, name+"\n"))

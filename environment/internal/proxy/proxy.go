@@ -444,22 +444,31 @@ func exchange(c, out io.Writer, in *bufio.Reader, req *http.Request, put, hide [
 	return resp.Write(c) == nil && !resp.Close && len(put) > 0
 }
 
+// Hide returns a reader that has placeholders in the place of values. It holds no byte back that is not the beginning
+// of a value.
+func Hide(r io.Reader, secrets []Secret) io.Reader { return newHider(r, secrets) }
+
 // hider replaces values in a stream, also those that two reads cut.
 type hider struct {
 	r    io.Reader
 	hide []Secret
-	keep int // bytes that may be the beginning of a value
 	buf  []byte
 	out  []byte
 	err  error
 }
 
-func newHider(r io.Reader, hide []Secret) *hider {
-	h := &hider{r: r, hide: hide}
-	for _, s := range hide {
-		h.keep = max(h.keep, len(s.Value)-1)
+func newHider(r io.Reader, hide []Secret) *hider { return &hider{r: r, hide: hide} }
+
+// begun returns the number of bytes at the end of the buffer that may be the beginning of a value.
+func (h *hider) begun() (keep int) {
+	for _, s := range h.hide {
+		for n := min(len(s.Value)-1, len(h.buf)); n > keep; n-- {
+			if bytes.HasSuffix(h.buf, []byte(s.Value[:n])) {
+				keep = n
+			}
+		}
 	}
-	return h
+	return keep
 }
 
 func (h *hider) Read(p []byte) (int, error) {
@@ -473,9 +482,9 @@ func (h *hider) Read(p []byte) (int, error) {
 		for _, s := range h.hide {
 			h.buf = bytes.ReplaceAll(h.buf, []byte(s.Value), []byte(s.Placeholder))
 		}
-		keep := min(h.keep, len(h.buf))
-		if err != nil {
-			keep = 0
+		keep := 0
+		if err == nil {
+			keep = h.begun()
 		}
 		h.out, h.buf = h.buf[:len(h.buf)-keep], bytes.Clone(h.buf[len(h.buf)-keep:])
 	}
