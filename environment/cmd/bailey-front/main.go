@@ -3,9 +3,10 @@
 // package front for the addresses.
 //
 //	bailey-front credential acme >>tenants
-//	bailey-front -tenants tenants -store postgres://bailey@db/bailey -dir /var/lib/bailey -- bailey-box -policy policy.json -model name@https://host/v1
+//	bailey-front -tenants tenants -store postgres://bailey@db/bailey -dir /var/lib/bailey -model name@https://host/v1 -- bailey-box -policy policy.json
 //
-// The command after -- is that of each job. The model's key is in the variable BAILEY_KEY.
+// The command after -- is that of each job. The model's key is in the variable BAILEY_KEY. It stays in this process: a
+// job has a token that is good while a run of its session is active, see package models.
 //
 // Several of them may share a store: a database or a bucket, or a folder of one machine. SIGHUP reads the credentials
 // again. SIGTERM ends it, after all work was stored.
@@ -24,6 +25,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -37,6 +39,7 @@ import (
 	"github.com/bailey-go/bailey/environment/internal/front"
 	"github.com/bailey-go/bailey/environment/internal/jobs"
 	"github.com/bailey-go/bailey/environment/internal/listen"
+	"github.com/bailey-go/bailey/environment/internal/models"
 	"github.com/bailey-go/bailey/environment/internal/sessions"
 )
 
@@ -77,7 +80,12 @@ func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 	dir := flags.String("dir", "", "a folder for the folders of jobs, which other users can enter (mode 711)")
 	origins := flags.String("origin", "", "the origins whose pages may send requests, with commas between them; the default is none")
 	drain := flags.Duration("drain", time.Minute, "how long SIGTERM waits for runs before it stops them")
+	model := flags.String("model", "", "the model of all jobs, which speaks Chat Completions, as name@https://host/path; the default is that of the command of a job")
 	var o front.Options
+	var m models.Options
+	flags.Int64Var(&m.Requests, "model-requests", 3600, "the most requests of a tenant to the model in an hour")
+	flags.Int64Var(&m.Bytes, "model-bytes", 1<<30, "the most bytes of a tenant to and from the model in an hour")
+	flags.Int64Var(&m.Tokens, "model-tokens", 20_000_000, "the most tokens of a tenant in an hour, as the model's server counts them")
 	flags.DurationVar(&o.Jobs.Idle, "idle", 5*time.Minute, "the time without a run after which a job is paused")
 	flags.IntVar(&o.Jobs.PerTenant, "per-tenant", 4, "the most jobs of a tenant at the same time")
 	flags.IntVar(&o.MaxJobs, "jobs", 64, "the most jobs of all tenants at the same time")
@@ -102,8 +110,23 @@ func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	if key := os.Getenv("BAILEY_KEY"); key != "" {
-		o.Jobs.Env = []string{"BAILEY_KEY=" + key}
+	m.Key = os.Getenv("BAILEY_KEY")
+	_ = os.Unsetenv("BAILEY_KEY")
+	boxes := slices.ContainsFunc(o.Jobs.Box[1:], func(a string) bool {
+		name, _, _ := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		return a != name && name == "model"
+	})
+	switch {
+	case *model != "" && boxes:
+		return errors.New("-model is there twice: leave it out after --, where each job would have the key")
+	case *model == "" && m.Key != "":
+		return errors.New("BAILEY_KEY is set without -model: no job gets the key. Put -model before --")
+	case *model != "":
+		var ok bool
+		if m.Model, m.URL, ok = strings.Cut(*model, "@"); !ok {
+			return errors.New("-model must be name@https://host/path")
+		}
+		o.Model = &m
 	}
 	if *origins != "" {
 		o.Origins = strings.Split(*origins, ",")
@@ -131,6 +154,11 @@ func run(ctx context.Context, args []string, out, log io.Writer) (err error) {
 	f, err := front.New(o)
 	if err != nil {
 		return err
+	}
+	if n, err := f.Found(); err != nil {
+		o.Log.Error("jobs of a front end that was killed are left, the next start tries again", "error", err.Error())
+	} else if n > 0 {
+		o.Log.Warn("jobs of a front end that was killed were ended and removed", "jobs", n)
 	}
 	for _, note := range f.Notes() {
 		o.Log.Warn("a limit is missing here", "note", note)

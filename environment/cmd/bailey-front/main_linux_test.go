@@ -6,33 +6,18 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bailey-go/bailey/environment/internal/boxtest"
-	"github.com/bailey-go/bailey/environment/internal/confine"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
 // The command serves, reads its credentials, has metrics, and ends after a drain.
 func TestFront(t *testing.T) {
-	if err := confine.Supported(); err != nil {
-		t.Skipf("NOT TESTED: %v", err)
-	}
-	dir, err := os.MkdirTemp("/tmp", "front-cmd-")
-	if err == nil {
-		err = os.Chmod(dir, 0o711)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	box, policy, tenants := filepath.Join(dir, "bailey-box"), filepath.Join(dir, "policy.json"), filepath.Join(dir, "tenants")
-	if out, err := exec.Command("go", "build", "-o", box, "../bailey-box").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	dir, box := workDir(t)
+	policy, tenants := filepath.Join(dir, "policy.json"), filepath.Join(dir, "tenants")
 	if err := os.WriteFile(policy, []byte(`{"capabilities": {"fs.read": ["."], "stream.send": true}, "rules": []}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +38,8 @@ func TestFront(t *testing.T) {
 	var log boxtest.Log
 	ended := make(chan error, 1)
 	go func() {
-		ended <- run(ctx, []string{"-listen", "unix:" + socket, "-metrics", "unix:" + metrics, "-tenants", tenants, "-store", filepath.Join(dir, "store"), "-dir", dir, "-warm", "1", "--",
-			box, "-policy", policy, "-cache", "none", "-model", "test@http://127.0.0.1:1/v1"}, io.Discard, &log)
+		ended <- run(ctx, []string{"-listen", "unix:" + socket, "-metrics", "unix:" + metrics, "-tenants", tenants, "-store", filepath.Join(dir, "store"), "-dir", dir, "-warm", "1", "-model", "test@http://127.0.0.1:1/v1", "--",
+			box, "-policy", policy, "-cache", "none"}, io.Discard, &log)
 	}()
 	until.True(t, "it serves", func() bool {
 		select {
@@ -97,7 +82,8 @@ func TestFront(t *testing.T) {
 		t.Errorf("%d %s", code, text)
 	}
 	code, text := do(metrics, "GET", "/metrics", "", "")
-	for _, want := range []string{`bailey_front_jobs{state="idle",tenant="acme"} 1`, `bailey_front_job_start_duration_seconds_count{kind="new",tenant="acme"} 1`, `bailey_front_run_duration_seconds_count{result="done",tenant="acme"} 1`, `bailey_front_refusals_total{reason="credential",tenant="none"} 1`} {
+	for _, want := range []string{`bailey_front_jobs{state="idle",tenant="acme"} 1`, `bailey_front_job_start_duration_seconds_count{kind="new",tenant="acme"} 1`, `bailey_front_run_duration_seconds_count{result="done",tenant="acme"} 1`, `bailey_front_refusals_total{reason="credential",tenant="none"} 1`,
+		`bailey_front_model_requests_total{result="server",tenant="acme"}`} {
 		if code != 200 || !strings.Contains(text, want) {
 			t.Errorf("the metrics lack %s: %d\n%s", want, code, text)
 		}
@@ -106,7 +92,7 @@ func TestFront(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if left, _ := filepath.Glob(filepath.Join(dir, "job-*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(dir, "jobs-*")); len(left) > 0 {
 		t.Errorf("%q are left", left)
 	}
 	if !strings.Contains(log.String(), `"drain ended"`) || strings.Contains(log.String(), secret) || strings.Contains(log.String(), "hello") {
@@ -130,7 +116,8 @@ func TestRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{}, {"credential"}, {"credential", "A b"}, {"-tenants", tenants}, {"-tenants", tenants, "-store", dir, "-dir", dir},
-		{"-tenants", tenants, "-store", dir, "-dir", dir, "--", "/none"}, {"-tenants", tenants, "-store", dir, "-dir", dir, "--", "sh"}} {
+		{"-tenants", tenants, "-store", dir, "-dir", dir, "--", "/none"}, {"-tenants", tenants, "-store", dir, "-dir", dir, "--", "sh"},
+		{"-tenants", tenants, "-store", dir, "-dir", dir, "-model", "name", "--", "sh"}, {"-tenants", tenants, "-store", dir, "-dir", dir, "-model", "a@https://b.example/v1", "--", "sh", "-model", "a@https://b.example/v1"}} {
 		if err := run(t.Context(), args, io.Discard, io.Discard); err == nil {
 			t.Errorf("%q was accepted", args)
 		}

@@ -306,7 +306,7 @@ func TestAttackFlood(t *testing.T) {
 	streams := func(h *house) int {
 		r := h.request(t, h.url, "beta", "POST", "/v1/sessions/s/messages", message("wait"))
 		defer r.Body.Close()
-		<-p.model.came
+		<-p.model.Came
 		n := 1
 		for range 5 {
 			r := h.request(t, h.url, "beta", "GET", "/v1/sessions/s/stream", "")
@@ -315,7 +315,7 @@ func TestAttackFlood(t *testing.T) {
 				n++
 			}
 		}
-		p.model.goes <- struct{}{}
+		p.model.Goes <- struct{}{}
 		return n
 	}
 	count.Try("streams", streams(h) > 3)
@@ -418,7 +418,7 @@ func TestAttackLogs(t *testing.T) {
 	h.do(t, "acme", "GET", "/v1/sessions/a", "", "Authorization", "Bearer needle-in-a-credential")
 	// A job dies with all of that, and its folder can't be stored.
 	r := h.request(t, h.url, "acme", "POST", "/v1/sessions/a/messages", message("wait needle-in-a-message"))
-	<-p.model.came
+	<-p.model.Came
 	h.f.mu.Lock()
 	j := h.f.sessions["acme-a"].job
 	h.f.mu.Unlock()

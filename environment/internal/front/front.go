@@ -42,6 +42,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/bailey-go/bailey/environment/internal/jobs"
+	"github.com/bailey-go/bailey/environment/internal/models"
 )
 
 // Options configure a [Front]. Jobs.Box, Jobs.Dir, Jobs.Store and Tenants are required.
@@ -49,6 +50,9 @@ type Options struct {
 	// Jobs are the options of the provider. Tenant and OnPause are set by New. Idle is 5 minutes and PerTenant 4 by default.
 	Jobs    jobs.Options
 	Tenants *Tenants
+	// Model, if set, is the model of all jobs. They reach it through the front end, which has the key, while a run is
+	// active. Done is set by New. The default is the model in the command Jobs.Box.
+	Model *models.Options
 	// Origins are the origins whose pages may send requests, such as https://app.example. The default is none.
 	Origins []string
 	// MaxJobs is the most jobs of all tenants that run at the same time. The default is 64.
@@ -64,6 +68,8 @@ type Options struct {
 	// StopTime is the time for a run to end by itself after it was stopped. Its job is killed afterwards, and the work of
 	// the run is lost. The default is 20 s.
 	StopTime time.Duration
+	// StoreTime is the most time for a change of the store, and for a drain to store everything. The default is 2 minutes.
+	StoreTime time.Duration
 	// Rate is the most requests of a tenant in a second, and Burst the most at once, see package rate. The defaults are 20
 	// and 60.
 	Rate  float64
@@ -85,6 +91,7 @@ type off struct{ credential, owner, body, flood, origin, lies, chunked, files bo
 type Front struct {
 	o        Options
 	provider *jobs.Local
+	models   *models.Proxy // nil without Options.Model
 	tenants  atomic.Pointer[Tenants]
 	mux      *http.ServeMux
 	meters   *meters
@@ -107,7 +114,7 @@ func New(o Options) (*Front, error) {
 		name  string
 		value *time.Duration
 		usual time.Duration
-	}{{"BodyTime", &o.BodyTime, 30 * time.Second}, {"RunTime", &o.RunTime, 30 * time.Minute}, {"StopTime", &o.StopTime, 20 * time.Second}, {"Jobs.Idle", &o.Jobs.Idle, 5 * time.Minute}} {
+	}{{"BodyTime", &o.BodyTime, 30 * time.Second}, {"RunTime", &o.RunTime, 30 * time.Minute}, {"StopTime", &o.StopTime, 20 * time.Second}, {"StoreTime", &o.StoreTime, 2 * time.Minute}, {"Jobs.Idle", &o.Jobs.Idle, 5 * time.Minute}} {
 		if *l.value == 0 {
 			*l.value = l.usual
 		}
@@ -153,8 +160,16 @@ func New(o Options) (*Front, error) {
 	if f.meters, err = newMeters(o.Meter, f); err != nil {
 		return nil, err
 	}
+	if o.Model != nil {
+		m := *o.Model
+		m.Done = f.meters.asked
+		if f.models, err = models.New(m); err != nil {
+			return nil, errors.Join(err, f.meters.close())
+		}
+		o.Jobs.Attach = func() (jobs.Attachment, error) { return f.models.Job() }
+	}
 	if f.provider, err = jobs.NewLocal(o.Jobs); err != nil {
-		return nil, errors.Join(err, f.meters.close())
+		return nil, errors.Join(err, f.meters.close(), f.models.Close())
 	}
 	f.mux = http.NewServeMux()
 	for pattern, handler := range map[string]func(*request){
@@ -183,6 +198,10 @@ func New(o Options) (*Front, error) {
 
 // Notes returns the limits that this machine does not have, a sentence for each.
 func (f *Front) Notes() []string { return f.provider.Notes() }
+
+// Found returns the number of jobs that front ends of the same folder had left when they were killed, and that were ended
+// and removed. The error lists those that could not be removed, which the next start tries again.
+func (f *Front) Found() (int, error) { return f.provider.Found() }
 
 // SetTenants replaces the tenants. Requests that are open go on.
 func (f *Front) SetTenants(t *Tenants) { f.tenants.Store(t) }

@@ -2,13 +2,20 @@ package front
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/environment/internal/jobs"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
@@ -144,7 +151,7 @@ func TestStop(t *testing.T) {
 	h.must(t, "acme", "a", "write x.txt one")
 	r := h.request(t, h.url, "acme", "POST", "/v1/sessions/a/messages", message("wait"))
 	defer r.Body.Close()
-	<-h.model.came
+	<-h.model.Came
 	if code, text := h.do(t, "acme", "POST", "/v1/sessions/a/stop", ""); code != 200 || !strings.Contains(text, "true") {
 		t.Errorf("%d %s", code, text)
 	}
@@ -195,7 +202,7 @@ func TestLimits(t *testing.T) {
 		if r.StatusCode != 200 {
 			t.Fatalf("%s of %s: %d", id, tenant, r.StatusCode)
 		}
-		<-h.model.came
+		<-h.model.Came
 	}
 	refused := func(tenant, id string, status int, words string) {
 		t.Helper()
@@ -213,7 +220,7 @@ func TestLimits(t *testing.T) {
 	begin("beta", "a")
 	refused("beta", "b", http.StatusServiceUnavailable, "3 jobs run here")
 	for range 3 {
-		h.model.goes <- struct{}{}
+		h.model.Goes <- struct{}{}
 	}
 	until.True(t, "the runs end", func() bool {
 		code, _ := h.say(t, "acme", "d", "hello")
@@ -231,7 +238,7 @@ func TestJobDies(t *testing.T) {
 	h.must(t, "acme", "a", "write x.txt one")
 	r := h.request(t, h.url, "acme", "POST", "/v1/sessions/a/messages", message("wait"))
 	defer r.Body.Close()
-	<-h.model.came
+	<-h.model.Came
 	h.f.mu.Lock()
 	j := h.f.sessions["acme-a"].job
 	h.f.mu.Unlock()
@@ -264,7 +271,7 @@ func TestDrain(t *testing.T) {
 	h.must(t, "acme", "a", "write a.txt one")
 	r := h.request(t, h.url, "acme", "POST", "/v1/sessions/a/messages", message("wait"))
 	defer r.Body.Close()
-	<-h.model.came
+	<-h.model.Came
 	ended := make(chan struct{})
 	go func() {
 		h.stop()
@@ -296,5 +303,151 @@ func TestDrain(t *testing.T) {
 	}
 	if code, _ := next.do(t, "", "GET", "/healthz", ""); code != http.StatusServiceUnavailable {
 		t.Errorf("%d", code)
+	}
+}
+
+// A drain ends a job that does not end its run, and its message is lost and not forgotten.
+func TestDrainOfAJobThatStays(t *testing.T) {
+	p := newPlace(t)
+	h := p.open(t, func(o *Options) {
+		o.Jobs.Box, o.StopTime = []string{os.Args[0], "liar", "waits"}, time.Millisecond
+	})
+	r := h.request(t, h.url, "acme", "POST", "/v1/sessions/a/messages", message("hello"))
+	defer r.Body.Close()
+	b := bufio.NewReader(r.Body)
+	events(t, b, "start")
+	ended := make(chan struct{})
+	go func() {
+		h.stop()
+		close(ended)
+	}()
+	if data, _ := events(t, b, "error"); !strings.Contains(data, "Your message is stored") {
+		t.Errorf("%s", data)
+	}
+	<-ended
+	next := p.open(t, nil)
+	if _, text := next.do(t, "acme", "GET", "/v1/sessions/a", ""); !strings.Contains(text, `"text":"hello","state":"lost"`) {
+		t.Errorf("%s", text)
+	}
+}
+
+// down is a store that can't be reached for a while.
+type down struct {
+	jobs.Store
+	now atomic.Bool
+}
+
+var errDown = errors.New("the store is down")
+
+func (d *down) Put(ctx context.Context, job string, data []byte) (string, error) {
+	if d.now.Load() {
+		return "", errDown
+	}
+	return d.Store.Put(ctx, job, data)
+}
+
+func (d *down) Append(ctx context.Context, job string, e jobs.Entry) error {
+	if d.now.Load() {
+		return errDown
+	}
+	return d.Store.Append(ctx, job, e)
+}
+
+func (d *down) Entries(ctx context.Context, job string) ([]jobs.Entry, error) {
+	if d.now.Load() {
+		return nil, errDown
+	}
+	return d.Store.Entries(ctx, job)
+}
+
+// A drain goes on until the store is back, and stores the work of a run that ended meanwhile. If the store does not come
+// back, the drain ends with the number of sessions whose work is lost.
+func TestDrainWithoutStore(t *testing.T) {
+	for _, back := range []bool{true, false} {
+		t.Run(fmt.Sprintf("back %v", back), func(t *testing.T) {
+			p := newPlace(t)
+			store := &down{Store: p.store}
+			h := p.open(t, func(o *Options) { o.Jobs.Store = store })
+			h.must(t, "acme", "a", "write a.txt one")
+			h.must(t, "acme", "b", "write b.txt idle")
+			r := h.request(t, h.url, "acme", "POST", "/v1/sessions/a/messages", message("wait"))
+			defer r.Body.Close()
+			<-h.model.Came
+			store.now.Store(true)
+			h.model.Goes <- struct{}{}
+			b := bufio.NewReader(r.Body)
+			if data, _ := events(t, b, "error"); !strings.Contains(data, "could not be stored yet") {
+				t.Errorf("%s", data)
+			}
+			if _, err := io.Copy(io.Discard, b); err != nil {
+				t.Errorf("the stream was cut: %v", err)
+			}
+			if code, text := h.say(t, "acme", "c", "hello"); code != http.StatusServiceUnavailable || !strings.Contains(text, "can't reach its store") {
+				t.Errorf("%d %s", code, text)
+			}
+			if !back {
+				h.f.o.StoreTime = time.Millisecond
+			}
+			ended := make(chan error)
+			go func() { ended <- h.f.Drain(t.Context()) }()
+			until.True(t, "it could not be stored", func() bool { return strings.Contains(h.log.String(), "job not stored, it is tried again") })
+			if back {
+				store.now.Store(false)
+			}
+			err := <-ended
+			store.now.Store(false)
+			want := `messages: ["write a.txt one" "wait" "recall"]`
+			if back && err != nil {
+				t.Error(err)
+			}
+			if !back {
+				// The idle one has nothing that is not stored, but the store could not say so.
+				if err == nil || !strings.Contains(err.Error(), "sessions could not be stored") {
+					t.Errorf("%v", err)
+				}
+				want = `messages: ["write a.txt one" "recall"]`
+			}
+			next := p.open(t, nil)
+			if got := next.must(t, "acme", "a", "recall"); got != want {
+				t.Errorf("%q", got)
+			}
+			if _, text := next.do(t, "acme", "GET", "/v1/sessions/a", ""); strings.Contains(text, `"text":"wait","state":"lost"`) == back || !strings.Contains(text, `"text":"wait"`) {
+				t.Errorf("%s", text)
+			}
+			for id, want := range map[string]string{"a": "one", "b": "idle"} {
+				if _, text := next.do(t, "acme", "GET", "/v1/sessions/"+id+"/files/"+id+".txt", ""); text != want {
+					t.Errorf("%s: %q", id, text)
+				}
+			}
+		})
+	}
+}
+
+// A client that does not read its stream holds up neither the run nor a drain.
+func TestDrainWithAClientThatWaits(t *testing.T) {
+	p := newPlace(t)
+	h := p.open(t, func(o *Options) { o.Jobs.Box = []string{os.Args[0], "liar", "many events"} })
+	c, err := net.Dial("tcp", strings.TrimPrefix(h.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	body := message("hello")
+	if _, err := fmt.Fprintf(c, "POST /v1/sessions/a/messages HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", p.creds["acme"], len(body), body); err != nil {
+		t.Fatal(err)
+	}
+	until.True(t, "the run ends", func() bool { return strings.Contains(h.log.String(), `"run ended"`) })
+	if err := h.f.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
+	h.f.mu.Lock()
+	open := h.f.gates["acme"].open
+	h.f.mu.Unlock()
+	if open != 1 {
+		t.Errorf("%d requests are open: the client took its stream", open)
+	}
+	next := p.open(t, nil)
+	if _, text := next.do(t, "acme", "GET", "/v1/sessions/a", ""); !strings.Contains(text, `"text":"hello","state":"done"`) {
+		t.Errorf("%s", text)
 	}
 }

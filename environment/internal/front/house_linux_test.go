@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -19,6 +18,7 @@ import (
 	"github.com/bailey-go/bailey/environment/internal/boxtest"
 	"github.com/bailey-go/bailey/environment/internal/confine"
 	"github.com/bailey-go/bailey/environment/internal/jobs"
+	"github.com/bailey-go/bailey/environment/internal/models"
 	"github.com/bailey-go/bailey/environment/internal/pgtest"
 )
 
@@ -50,82 +50,9 @@ const (
 	asking  = `{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true}, "rules": [{"permission": "fs.read", "action": "allow"}]}`
 )
 
-// model is a server of Chat Completions that does what the last message of the user says: "write NAME TEXT" calls the
-// tool, "recall" tells all messages of the user, "wait" answers when the test says so, and others are repeated.
-type model struct {
-	url  string
-	came chan struct{} // has a value for each wait that has begun
-	goes chan struct{} // lets one go on
-}
-
-func newModel(t testing.TB) *model {
-	m := &model{came: make(chan struct{}, 100), goes: make(chan struct{}, 100)}
-	s := httptest.NewServer(m)
-	t.Cleanup(s.Close)
-	m.url = s.URL
-	return m
-}
-
-func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Messages []struct {
-			Role    string `json:"role"`
-			Content any    `json:"content"`
-		} `json:"messages"`
-	}
-	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	var said []string
-	role := ""
-	for _, x := range in.Messages {
-		if role = x.Role; role != "user" {
-			continue
-		}
-		text, ok := x.Content.(string)
-		if !ok {
-			b, _ := json.Marshal(x.Content)
-			var parts []struct{ Text string }
-			_ = json.Unmarshal(b, &parts)
-			for _, p := range parts {
-				text += p.Text
-			}
-		}
-		said = append(said, text)
-	}
-	last := said[len(said)-1]
-	delta := map[string]any{"content": "you said: " + last}
-	reason := "stop"
-	switch word, rest, _ := strings.Cut(last, " "); {
-	case role == "tool":
-		delta["content"] = "the call has ended"
-	case word == "write":
-		name, text, _ := strings.Cut(rest, " ")
-		args, _ := json.Marshal(map[string]any{"path": name, "content": text})
-		delta = map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": "call-1", "type": "function", "function": map[string]any{"name": "write", "arguments": string(args)}}}}
-		reason = "tool_calls"
-	case word == "recall":
-		delta["content"] = fmt.Sprintf("messages: %q", said)
-	case word == "wait":
-		m.came <- struct{}{}
-		select {
-		case <-m.goes:
-		case <-r.Context().Done():
-			return
-		}
-	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	for _, c := range []any{map[string]any{"choices": []any{map[string]any{"delta": delta}}}, map[string]any{"choices": []any{map[string]any{"delta": map[string]any{}, "finish_reason": reason}}}} {
-		b, _ := json.Marshal(c)
-		fmt.Fprintf(w, "data: %s\n\n", b)
-	}
-	fmt.Fprint(w, "data: [DONE]\n\n")
-}
-
 // place is what the front ends of a test share.
 type place struct {
-	model *model
+	model *boxtest.Model
 	store jobs.Store
 	creds map[string]string // by tenant
 	list  *Tenants
@@ -141,7 +68,7 @@ func newPlace(t testing.TB) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &place{model: newModel(t), store: s, creds: map[string]string{}, rules: allowed}
+	p := &place{model: boxtest.NewModel(t), store: s, creds: map[string]string{}, rules: allowed}
 	var lines strings.Builder
 	for _, tenant := range []string{"acme", "beta"} {
 		secret, line, err := NewCredential(tenant)
@@ -183,7 +110,8 @@ func (p *place) open(t testing.TB, change func(*Options)) *house {
 	}
 	h := &house{place: p, log: &boxtest.Log{}}
 	o := Options{Tenants: p.list, Log: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})), Rate: 1000, Burst: 1000,
-		Jobs: jobs.Options{Box: []string{box, "-policy", file, "-cache", "none", "-model", "test@" + p.model.url + "/v1"}, Dir: dir, Store: p.store, Warm: 1, Env: []string{"BAILEY_KEY=key-of-the-model"}}}
+		Model: &models.Options{Model: "test", URL: p.model.URL + "/v1", Key: boxtest.Key},
+		Jobs:  jobs.Options{Box: []string{box, "-policy", file, "-cache", "none"}, Dir: dir, Store: p.store, Warm: 1}}
 	if change != nil {
 		change(&o)
 	}
@@ -201,7 +129,7 @@ func (p *place) open(t testing.TB, change func(*Options)) *house {
 			t.Error(err)
 		}
 		server.Close()
-		if left, _ := filepath.Glob(filepath.Join(dir, "job-*")); len(left) > 0 {
+		if left, _ := filepath.Glob(filepath.Join(dir, "jobs-*")); len(left) > 0 {
 			t.Errorf("%q are left", left)
 		}
 		os.RemoveAll(dir)

@@ -23,6 +23,8 @@ type meters struct {
 	runs     metric.Float64Histogram
 	pauses   metric.Int64Counter
 	refusals metric.Int64Counter
+	requests metric.Int64Counter
+	tokens   metric.Int64Counter
 	watched  metric.Registration
 }
 
@@ -35,11 +37,13 @@ func newMeters(p metric.MeterProvider, f *Front) (*meters, error) {
 	}
 	m := p.Meter("github.com/bailey-go/bailey/environment/internal/front")
 	x := &meters{f: f}
-	var errs [5]error
+	var errs [7]error
 	x.starts, errs[0] = m.Float64Histogram("bailey.front.job.start.duration", metric.WithUnit("s"), metric.WithDescription("Time to create a job or to resume one from its snapshot"), metric.WithExplicitBucketBoundaries(starting...))
 	x.runs, errs[1] = m.Float64Histogram("bailey.front.run.duration", metric.WithUnit("s"), metric.WithDescription("Time of runs, by result: done, stopped, unstored or lost"), metric.WithExplicitBucketBoundaries(0.1, 0.5, 1, 5, 15, 60, 300, 900, 1800))
 	x.pauses, errs[2] = m.Int64Counter("bailey.front.job.pauses", metric.WithDescription("Tries to pause a job, by result: done, conflict or failed"))
 	x.refusals, errs[3] = m.Int64Counter("bailey.front.refusals", metric.WithDescription("Requests that were refused, by reason"))
+	x.requests, errs[5] = m.Int64Counter("bailey.front.model.requests", metric.WithDescription("Requests of jobs to the model, by result: done, cut or the reason of a refusal"))
+	x.tokens, errs[6] = m.Int64Counter("bailey.front.model.tokens", metric.WithDescription("Tokens of the model, as its server reports them"))
 	gauge, err := m.Int64ObservableGauge("bailey.front.jobs", metric.WithDescription("Jobs, by state: idle or running"))
 	if errs[4] = err; err == nil {
 		x.watched, errs[4] = m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
@@ -102,4 +106,9 @@ func (m *meters) paused(tenant string, err error) {
 
 func (m *meters) refused(tenant, reason string) {
 	m.refusals.Add(context.Background(), 1, m.with(tenant, attribute.String("reason", reason)))
+}
+
+func (m *meters) asked(tenant, result string, tokens int64) {
+	m.requests.Add(context.Background(), 1, m.with(tenant, attribute.String("result", result)))
+	m.tokens.Add(context.Background(), tokens, m.with(tenant))
 }

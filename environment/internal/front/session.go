@@ -11,6 +11,7 @@ import (
 
 	"github.com/bailey-go/bailey/environment/internal/daemon"
 	"github.com/bailey-go/bailey/environment/internal/jobs"
+	"github.com/bailey-go/bailey/environment/internal/models"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
@@ -43,9 +44,6 @@ var (
 	errActive    = refusal{http.StatusConflict, "active", "a run is active: wait until it has ended, or stop it", 1}
 	errNone      = refusal{http.StatusNotFound, "none", "there is no such session", 0}
 )
-
-// storeTime is the most time for a change of the store.
-const storeTime = 2 * time.Minute
 
 // take returns a session that nobody else changes until it is released.
 func (f *Front) take(ctx context.Context, tenant, id string) (*session, error) {
@@ -217,7 +215,7 @@ func (f *Front) begin(q *request, text string) (_ *run, err error) {
 	}
 	s.used.Store(time.Now().UnixNano())
 	// The client may leave. Its message is stored or not, and it finds out which.
-	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	stored, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.o.StoreTime)
 	defer cancel()
 	e, err := s.job.Say(stored, text)
 	if err != nil {
@@ -385,7 +383,12 @@ func (f *Front) follow(s *session, j *jobs.Job, r *run, text string, done func()
 			}
 		}
 	}()
+	asks := func() {}
+	if m, ok := j.Attached.(*models.Job); ok {
+		asks = m.Begin(s.tenant)
+	}
 	err := b.chat(ctx, text, r, f.o.off.lies)
+	asks()
 	close(ended)
 	<-stopping
 	result := "done"
@@ -396,7 +399,7 @@ func (f *Front) follow(s *session, j *jobs.Job, r *run, text string, done func()
 	defer f.release(s)
 	stored := err
 	if err == nil || f.o.off.lies {
-		limited, cancel := context.WithTimeout(context.Background(), storeTime)
+		limited, cancel := context.WithTimeout(context.Background(), f.o.StoreTime)
 		stored = j.Checkpoint(limited)
 		cancel()
 	}
@@ -633,8 +636,11 @@ func (f *Front) delete(q *request) error {
 	return f.o.Jobs.Store.Delete(context.WithoutCancel(q.r.Context()), s.name)
 }
 
+// Times between two tries of a drain to store a job. They double.
+const firstRest, longestRest = 50 * time.Millisecond, time.Second
+
 // Drain refuses new runs, waits for the active ones until ctx is done, stops those that are left, and stores and ends
-// all jobs. It returns an error if work could not be stored, which it tries for two minutes. Serve requests until it has
+// all jobs. It returns an error if work could not be stored, which it tries for Options.StoreTime. Serve requests until it has
 // returned, so that clients read the ends of their streams.
 func (f *Front) Drain(ctx context.Context) error {
 	f.draining.Store(true)
@@ -667,11 +673,12 @@ func (f *Front) Drain(ctx context.Context) error {
 		}
 		<-ended
 	}
-	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), f.o.StoreTime)
 	defer cancel()
 	lost := 0
 	for _, s := range all {
 		<-s.turn
+		rest := firstRest
 		for !s.gone && s.job != nil {
 			err := f.put(limited, s)
 			if err == nil {
@@ -684,18 +691,19 @@ func (f *Front) Drain(ctx context.Context) error {
 				s.free()
 				break
 			}
-			wait := time.NewTimer(time.Second)
+			wait := time.NewTimer(rest)
 			select {
 			case <-wait.C:
 			case <-limited.Done():
 			}
 			wait.Stop()
+			rest = min(2*rest, longestRest)
 		}
 		f.release(s)
 	}
 	err := f.provider.Close()
 	f.ends.Wait()
-	err = errors.Join(err, f.meters.close())
+	err = errors.Join(err, f.models.Close(), f.meters.close())
 	if lost > 0 {
 		err = errors.Join(fmt.Errorf("front: the work of %d sessions could not be stored", lost), err)
 	}

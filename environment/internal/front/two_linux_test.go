@@ -2,21 +2,18 @@ package front
 
 import (
 	"bufio"
-	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/bailey-go/bailey/environment/internal/boxtest"
 	"github.com/bailey-go/bailey/environment/internal/jobs"
 	"github.com/bailey-go/bailey/environment/internal/pgtest"
 	"github.com/bailey-go/bailey/environment/internal/s3test"
@@ -100,7 +97,7 @@ func TestTwoFronts(t *testing.T) {
 			// While a run is active at one, the other says so.
 			r := p.request(t, list[0].url, "acme", "POST", "/v1/sessions/a/messages", message("wait"))
 			defer r.Body.Close()
-			<-p.model.came
+			<-p.model.Came
 			for _, x := range [][3]string{{"POST", "messages", message("hello")}, {"GET", "stream", ""}, {"GET", "questions", ""}, {"POST", "stop", ""}, {"POST", "answers", `{"id": "x", "answers": ["once"]}`}} {
 				if code, text := p.at(t, list[1].url, "acme", x[0], "/v1/sessions/a/"+x[1], x[2]); code != http.StatusConflict || !strings.Contains(text, "another front end") {
 					t.Errorf("%s: %d %s", x[1], code, text)
@@ -112,7 +109,7 @@ func TestTwoFronts(t *testing.T) {
 			if _, text := p.at(t, list[1].url, "acme", "GET", "/v1/sessions/a", ""); !strings.Contains(text, `"text":"wait","state":"running"`) {
 				t.Errorf("%s", text)
 			}
-			p.model.goes <- struct{}{}
+			p.model.Goes <- struct{}{}
 			b := bufio.NewReader(r.Body)
 			for line := ""; line != "data: [DONE]\n"; {
 				var err error
@@ -166,61 +163,15 @@ func TestTwoFronts(t *testing.T) {
 // The same behind haproxy, which checks /healthz and keeps a session at one front end by a hash of its path, as
 // docs/front.md says.
 func TestHaproxy(t *testing.T) {
-	program, err := exec.LookPath("haproxy")
-	if err != nil {
-		t.Skip("NOT TESTED: haproxy is not installed (Debian: apt-get install haproxy)")
-	}
 	p := newPlace(t)
 	list := []*house{p.open(t, nil), p.open(t, nil)}
-	l, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := l.Addr().String()
-	l.Close()
-	manual, err := os.ReadFile("../../../docs/front.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(manual), "```haproxy\n")
-	config, _, ok := strings.Cut(rest, "```")
-	if !ok {
-		t.Fatal("docs/front.md has no configuration for haproxy")
-	}
-	for old, now := range map[string]string{"bind :443 ssl crt /etc/haproxy/public.pem alpn h2,http/1.1": "bind " + at, "127.0.0.1:8800": strings.TrimPrefix(list[0].url, "http://"),
-		"10.0.0.2:8443 ssl verify required ca-file /etc/haproxy/ca.pem crt /etc/haproxy/client.pem": strings.TrimPrefix(list[1].url, "http://")} {
-		if !strings.Contains(config, old) {
-			t.Fatalf("the configuration lacks %q", old)
-		}
-		config = strings.ReplaceAll(config, old, now)
-	}
-	file := filepath.Join(t.TempDir(), "haproxy.cfg")
-	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	cmd := exec.CommandContext(ctx, program, "-f", file, "-db")
-	cmd.Stderr = os.Stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		stop()
-		_ = cmd.Wait()
-	}()
-	until.True(t, "haproxy listens", func() bool {
-		c, err := net.Dial("tcp", at)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
+	at := boxtest.Haproxy(t, "../../../docs/front.md", list[0].url, list[1].url)
 	const ids = 6
 	say := func(id int, text string) string {
 		var body string
 		until.True(t, "the message is taken", func() bool { // not while haproxy has not noticed that one drains
 			var code int
-			code, body = p.at(t, "http://"+at, "acme", "POST", fmt.Sprintf("/v1/sessions/s%d/messages", id), message(text))
+			code, body = p.at(t, at, "acme", "POST", fmt.Sprintf("/v1/sessions/s%d/messages", id), message(text))
 			return code == 200
 		})
 		return words(body)
@@ -236,17 +187,18 @@ func TestHaproxy(t *testing.T) {
 		}
 		h.f.mu.Unlock()
 	}
-	r := p.request(t, "http://"+at, "acme", "POST", "/v1/sessions/s0/messages", message("wait"))
+	r := p.request(t, at, "acme", "POST", "/v1/sessions/s0/messages", message("wait"))
 	defer r.Body.Close()
-	<-p.model.came
-	again := p.request(t, "http://"+at, "acme", "GET", "/v1/sessions/s0/stream", "")
+	<-p.model.Came
+	again := p.request(t, at, "acme", "GET", "/v1/sessions/s0/stream", "")
 	defer again.Body.Close()
 	if again.StatusCode != 200 {
 		t.Errorf("the stream again: %d", again.StatusCode)
 	}
-	p.model.goes <- struct{}{}
+	p.model.Goes <- struct{}{}
 	b := bufio.NewReader(again.Body)
 	for line := ""; line != "data: [DONE]\n"; {
+		var err error
 		if line, err = b.ReadString('\n'); err != nil {
 			t.Fatal(err)
 		}
