@@ -113,10 +113,10 @@ e2e: $(RUNNER) $(SUM) node_modules wasitools ## the end-to-end tests and those o
 	cd browsertest && $(GO) test -json -count=1 -timeout 60m -parallel 3 ./examples ./loadertest ./internal/runner | $(SUM)
 
 .PHONY: environments
-environments: $(SUM) wasitools node_modules ## the tests of module environment with all that they can use: installs PostgreSQL and bubblewrap
-	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null && command -v bwrap >/dev/null || \
-	  { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq --no-install-recommends postgresql bubblewrap; \
-	  else echo "PostgreSQL or bubblewrap is missing (Debian: apt-get install postgresql bubblewrap)"; exit 1; fi; }
+environments: $(SUM) wasitools node_modules ## the tests of module environment with all that they can use: installs PostgreSQL, bubblewrap and haproxy
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null && command -v bwrap >/dev/null && command -v haproxy >/dev/null || \
+	  { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq --no-install-recommends postgresql bubblewrap haproxy; \
+	  else echo "PostgreSQL, bubblewrap or haproxy is missing (Debian: apt-get install postgresql bubblewrap haproxy)"; exit 1; fi; }
 	cd environment && $(GO) test -json -count=1 -timeout 60m ./... | $(SUM)
 
 .PHONY: browsers
