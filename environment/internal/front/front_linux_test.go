@@ -446,8 +446,12 @@ func TestDrainWithAClientThatWaits(t *testing.T) {
 	if open != 1 {
 		t.Errorf("%d requests are open: the client took its stream", open)
 	}
+	if text := h.log.String(); !strings.Contains(text, `"drain ended","lost":0`) {
+		t.Errorf("%s", text)
+	}
+	// The program of this test has no sessions of its own, so the state of the message can't be seen.
 	next := p.open(t, nil)
-	if _, text := next.do(t, "acme", "GET", "/v1/sessions/a", ""); !strings.Contains(text, `"text":"hello","state":"done"`) {
+	if _, text := next.do(t, "acme", "GET", "/v1/sessions/a", ""); !strings.Contains(text, `"entries":2`) || !strings.Contains(text, `"text":"hello"`) {
 		t.Errorf("%s", text)
 	}
 }
