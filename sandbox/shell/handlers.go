@@ -125,7 +125,12 @@ func (s *shell) external(t *task) int {
 		return 126
 	}
 	folder := &programFS{FS: view, w: &world{t: t, dir: "/"}}
-	code, err := runner.RunCommand(ctx, sandbox.Command{Name: t.name, Args: t.args, Stdin: t.in, Stdout: t.out, Stderr: t.err, Dir: t.dir, Env: t.environ(),
+	dir, err := s.real(ctx, t.dir, ".", true) // a program sees no links
+	if err != nil {
+		t.errorf("%s", err)
+		return 126
+	}
+	code, err := runner.RunCommand(ctx, sandbox.Command{Name: t.name, Args: t.args, Stdin: t.in, Stdout: t.out, Stderr: t.err, Dir: abs(dir), Env: t.environ(),
 		FS: folder, Changing: folder.changing})
 	if err != nil {
 		t.errorf("%s", protocol.Public(err).Message)

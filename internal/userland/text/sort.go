@@ -202,7 +202,7 @@ func (s *sorter) sort(e *tool.Env, rows [][]byte) [][]byte {
 		row []byte
 		at  int32
 	}
-	e.World.Hold(56 * len(rows))
+	e.World.Hold(32 * len(rows))
 	list := make([]placed, len(rows))
 	for i, row := range rows {
 		list[i] = placed{row, int32(i)}
@@ -234,7 +234,7 @@ func sortBytes(e *tool.Env, rows [][]byte) {
 	if len(rows) < 2 {
 		return
 	}
-	e.World.Hold(56 * len(rows))
+	e.World.Hold(32 * len(rows))
 	shared := len(rows[0])
 	for i, row := range rows {
 		n := 0
@@ -285,9 +285,18 @@ func sortBytes(e *tool.Env, rows [][]byte) {
 		}
 		list, other = other, list
 	}
-	out := make([][]byte, len(rows))
-	for i, p := range list {
-		out[i] = rows[p.at]
+	for i := range list { // the rows change places in circles
+		first := rows[i]
+		for at := i; ; {
+			from := int(list[at].at)
+			list[at].at = uint32(at)
+			if from == i {
+				rows[at] = first
+				break
+			}
+			rows[at] = rows[from]
+			at = from
+		}
 		if i%1024 == 0 {
 			e.World.Spend(16 << 10)
 		}
@@ -298,14 +307,13 @@ func sortBytes(e *tool.Env, rows [][]byte) {
 			to++
 		}
 		if to-from > 1 {
-			slices.SortFunc(out[from:to], func(a, b []byte) int {
+			slices.SortFunc(rows[from:to], func(a, b []byte) int {
 				e.World.Spend(min(len(a), len(b)) + 64)
 				return bytes.Compare(a[shared:], b[shared:])
 			})
 		}
 		from = to
 	}
-	copy(rows, out)
 }
 
 // merge merges files that are sorted.
