@@ -50,6 +50,39 @@ func (f *filesPage) round(i int) {
 	f.wait("taken back", `document.getElementById("status").textContent.startsWith("Took back") && !document.querySelector("#tree [data-path='soak.txt']")`)
 }
 
+// memory returns two functions. own returns the memory that the page's processes have allocated, in MB, and live that
+// which the page and its frames use after a garbage collection. Unlike it, own includes the allocators' free pages, which
+// they do not return.
+func memory(ctx context.Context, t *testing.T, b *e2e.Browser, p *e2e.Page) (own, live func() float64) {
+	t.Helper()
+	own = func() float64 {
+		list, err := b.Processes()
+		must(t, err)
+		sum := int64(0)
+		for _, p := range list {
+			if p.Kind == "renderer" {
+				sum += p.Own
+			}
+		}
+		return float64(sum) / 1e6
+	}
+	live = func() float64 {
+		values, err := p.EvalFrames(ctx, `globalThis.gc?.()`)
+		must(t, err)
+		if len(values) < 3 {
+			t.Fatalf("%d frames, want the page and two of a conversation at least", len(values))
+		}
+		var heap struct {
+			Used    float64 `json:"usedSize"`
+			DOM     float64 `json:"embedderHeapUsedSize"`
+			Backing float64 `json:"backingStorageSize"`
+		}
+		must(t, p.CDP(ctx, "Runtime.getHeapUsage", map[string]any{}, &heap))
+		return (heap.Used + heap.DOM + heap.Backing) / 1e6
+	}
+	return own, live
+}
+
 // Scripted use, round by round. The memory of the page's processes grows by at most a tenth from the second quarter
 // of the time to the last.
 func TestFilesSoak(t *testing.T) {
@@ -67,34 +100,7 @@ func TestFilesSoak(t *testing.T) {
 	for _, domain := range []string{"Network", "DOM", "CSS"} {
 		must(t, p.CDP(ctx, domain+".disable", map[string]any{}, nil))
 	}
-	// own returns the memory that the page's processes have allocated, in MB.
-	own := func() float64 {
-		list, err := b.Processes()
-		must(t, err)
-		sum := int64(0)
-		for _, p := range list {
-			if p.Kind == "renderer" {
-				sum += p.Own
-			}
-		}
-		return float64(sum) / 1e6
-	}
-	// live returns the memory that the page and its frames use after a garbage collection, in MB. Unlike it, own
-	// includes the allocators' free pages, which they do not return.
-	live := func() float64 {
-		values, err := p.EvalFrames(ctx, `globalThis.gc?.()`)
-		must(t, err)
-		if len(values) < 3 {
-			t.Fatalf("%d frames, want the page and two of a conversation at least", len(values))
-		}
-		var heap struct {
-			Used    float64 `json:"usedSize"`
-			DOM     float64 `json:"embedderHeapUsedSize"`
-			Backing float64 `json:"backingStorageSize"`
-		}
-		must(t, p.CDP(ctx, "Runtime.getHeapUsage", map[string]any{}, &heap))
-		return (heap.Used + heap.DOM + heap.Backing) / 1e6
-	}
+	own, live := memory(ctx, t, b, p)
 	var held []float64
 	start, rounds := time.Now(), 0
 	for time.Since(start) < d {
