@@ -325,13 +325,19 @@ func TestTypes(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", resolution, err)
 		}
+		// The declarations of the frameworks themselves are not checked.
+		_, err = command(testContext(t), dir, filepath.Join(root, "node_modules/.bin/tsc"), "--ignoreConfig", "--noEmit", "--strict", "--skipLibCheck", "--target", "es2022",
+			"--lib", "es2022,dom", "--module", module, "--moduleResolution", resolution, "vue.mts", "svelte.mts")
+		if err != nil {
+			t.Errorf("%s: %v", resolution, err)
+		}
 	}
 }
 
 // A server imports the module to render a page, where no browser is.
 func TestServer(t *testing.T) {
 	dir := install(t, "types")
-	out, err := command(testContext(t), dir, "node", "--input-type=module", "-e", `import {load} from 'bailey'; import {load as agent} from 'bailey/agent'; import 'bailey/element'; import 'bailey/react';
+	out, err := command(testContext(t), dir, "node", "--input-type=module", "-e", `import {load} from 'bailey'; import {load as agent} from 'bailey/agent'; import 'bailey/element'; import 'bailey/react'; import 'bailey/vue'; import 'bailey/svelte';
 		for (const l of [load, agent]) console.log(await l().then(() => 'loaded', (e) => e.message))`)
 	must(t, err)
 	if strings.Count(string(out), "runs in a page") != 2 {
