@@ -104,7 +104,7 @@ type Arrived struct {
 const Cause = "a box elsewhere"
 
 // Arrive unpacks the changes of a box into a copy of the folder. It changes nothing in the folder. The policy decides which
-// files may be written, and ask is called about dangerous kinds of content.
+// files may not be written, and ask is called about dangerous kinds of content.
 func Arrive(ctx context.Context, archive []byte, folder fsaccess.FS, p protocol.FSPolicy, ask func(context.Context, fsaccess.Question) (bool, error)) (*Arrived, error) {
 	odd := errors.New("the box sent changes in another form than a bailey-box does: nothing was taken")
 	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
@@ -120,6 +120,9 @@ func Arrive(ctx context.Context, archive []byte, folder fsaccess.FS, p protocol.
 	}
 	if err != nil || json.Unmarshal(text, &list) != nil || len(list.Files) != len(z.File)-1 {
 		return nil, odd
+	}
+	if all, err := protocol.ParsePattern("."); err == nil && len(p.AllowWrite) == 0 {
+		p.AllowWrite = []protocol.Pattern{all} // the user reviews each change, and DenyWrite holds
 	}
 	memory := fsaccess.MemoryOptions{MaxBytes: 2 * maxUnpacked}
 	a := &Arrived{folder: folder, over: fsaccess.NewOverlay(folder, fsaccess.NewMemory(memory)), LeftOut: list.LeftOut}

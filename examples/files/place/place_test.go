@@ -179,7 +179,7 @@ func folder(t *testing.T, files map[string]string) *fsaccess.Folder {
 
 func rules(t *testing.T) protocol.FSPolicy {
 	t.Helper()
-	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "filesystem": {"denyRead": ["private"]}}`, policy.Options{})
+	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."]}, "filesystem": {"denyRead": ["private", ".env"], "denyWrite": [".env"]}}`, policy.Options{})
 	must(t, err)
 	return p.FS
 }
