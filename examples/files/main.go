@@ -6,7 +6,7 @@
 // This folder makes the parts of the page, and connects them. Each part is a package of its own:
 // workspace has the open folder and its changes, tree shows it, viewer shows and edits a file, sessions has the conversations, talk
 // shows one, consent asks the user, settings keeps what the user chose, tools has the commands, network
-// has the web and MCP servers, vault has the user's secrets, keys those of the
+// has the web and MCP servers, place a box on this computer, vault has the user's secrets, keys those of the
 // page itself, spent shows what a conversation has used, and shield shows what was blocked.
 package main
 
@@ -22,6 +22,7 @@ import (
 	"github.com/bailey-go/bailey/examples/files/dialog"
 	"github.com/bailey-go/bailey/examples/files/network"
 	"github.com/bailey-go/bailey/examples/files/notify"
+	"github.com/bailey-go/bailey/examples/files/place"
 	"github.com/bailey-go/bailey/examples/files/sessions"
 	"github.com/bailey-go/bailey/examples/files/settings"
 	"github.com/bailey-go/bailey/examples/files/shield"
@@ -33,6 +34,7 @@ import (
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/enclave"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -74,7 +76,7 @@ type app struct {
 
 func run(ctx context.Context) error {
 	// After an exit the program is started again in the same page.
-	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "papers", "bundles", "packages", "skills", "heard", "toasts", "secrets", "servers")
+	dom.Empty("rows", "history", "kept", "cards", "stopped", "reach", "grants", "holds", "sessions", "papers", "bundles", "packages", "skills", "heard", "toasts", "secrets", "servers", "place-walls")
 	a := &app{ctx: ctx}
 	a.settings = settings.Load(ctx, &a.mu)
 	rules, err := policy.Parse(rules, policy.Options{})
@@ -122,6 +124,10 @@ func run(ctx context.Context) error {
 		View:    func(path string) { a.workspace.Open(path) },
 		Keep:    func(name, text string) error { return a.workspace.Keep(name, text) },
 		Journal: func() *fsaccess.Journal { return a.workspace.FS().(*fsaccess.Journal) },
+		Rules:   func() protocol.FSPolicy { return a.grants.PolicyHere().FS },
+		Waits:   func() bool { return a.workspace.Waits() },
+		Takes:   func(ctx context.Context, q fsaccess.Question) (bool, error) { return a.workspace.Takes(ctx, q) },
+		Arrived: func(c *place.Arrived, from string, done func()) error { return a.workspace.Arrived(c, from, done) },
 		Sample:  func() error { return a.workspace.UseSample() },
 		Page:    a.network.Page, Free: a.network.Free,
 	})

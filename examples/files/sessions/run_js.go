@@ -40,7 +40,12 @@ func (m *Sessions) composer() {
 		return false
 	})
 	dom.On(dom.Element("again"), "click", func(js.Value) {
-		if t := m.cur; t != nil && !m.unreached() && t.Cancel == nil {
+		t := m.cur
+		switch far := m.away(t) != nil; {
+		case t == nil || !far && m.unreached() || t.Cancel != nil:
+		case far && dom.Value("text") != "": // it was given back
+			m.send(dom.Value("text"))
+		default:
 			m.run(t, "")
 		}
 	})
@@ -88,7 +93,12 @@ func (m *Sessions) send(text string) {
 		dom.Status("A folder is being opened: send it again when it is.")
 		return
 	}
-	if t.Cancel == nil && m.unreached() {
+	far := m.away(t) != nil
+	if t.Cancel == nil && !far && m.unreached() {
+		return
+	}
+	if t.Cancel != nil && far {
+		dom.Status("The assistant is at work on " + computer + ": wait until it is done, or stop it. Your message stays in the field.")
 		return
 	}
 	called, err := m.commands.call(text, m.files.list)
@@ -130,6 +140,10 @@ func (m *Sessions) send(text string) {
 func (m *Sessions) compact(t *talk.Talk) bool {
 	if t.Cancel != nil {
 		dom.Status("The assistant is at work: stop it first, or wait until it is done.")
+		return false
+	}
+	if m.away(t) != nil {
+		dom.Status("A chat on " + computer + " is shortened there, by itself.")
 		return false
 	}
 	ctx, cancel := context.WithCancelCause(m.ctx)
@@ -193,7 +207,12 @@ func (m *Sessions) runBy(by func() (sandbox.Model, error), t *talk.Talk, text st
 		t.Cancel, again.Cancel = nil, cancel
 		again.Began, t = t.Began, again
 	}
-	model, err := by()
+	far := m.away(t) != nil
+	var model sandbox.Model
+	var err error
+	if !far {
+		model, err = by()
+	}
 	m.Lock.Unlock()
 	if again == nil {
 		err = errors.New("another folder was opened meanwhile: send it again there")
@@ -206,7 +225,10 @@ func (m *Sessions) runBy(by func() (sandbox.Model, error), t *talk.Talk, text st
 	t.ShowTrouble()
 	dom.Status("")
 	answer := m.answer
-	if dom.Element("plan").Get("checked").Bool() {
+	switch {
+	case far:
+		answer = m.elsewhere
+	case dom.Element("plan").Get("checked").Bool():
 		answer = m.planned
 	}
 	for answer(ctx, t, model, text, files) && ctx.Err() == nil && t.Unheard() { // the user sent a message as the run ended
@@ -306,6 +328,9 @@ func (m *Sessions) interrupt() {
 		return
 	}
 	if t.Cancel != nil {
+		if a := m.away(t); a != nil && a.stop != nil {
+			go a.stop()
+		}
 		t.Session.Interrupt("the user pressed stop")
 		if t.Leave != nil {
 			t.Leave() // before the question is dismissed, because a stopped plan is not a declined one
@@ -329,6 +354,7 @@ func (m *Sessions) tour() {
 	if m.cur != nil && (len(m.cur.Session.Recent()) > 0 || m.cur.Cancel != nil) {
 		m.begin()
 	}
+	m.move(false)
 	t := m.cur
 	for _, text := range []string{
 		"list the files",

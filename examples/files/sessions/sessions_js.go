@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/bailey-go/bailey/examples/files/place"
 	"github.com/bailey-go/bailey/examples/files/settings"
 	"github.com/bailey-go/bailey/examples/files/shield"
 	"github.com/bailey-go/bailey/examples/files/talk"
@@ -38,7 +39,11 @@ type Options struct {
 	Sample   func() error                                                        // opens the sample folder, for the demo
 	Page     func(ctx context.Context, server, uri string) (protocol.App, error) // reads the page of a tool
 	Free     func(server string) map[string]bool                                 // the tools whose calls the user allows
-	Counts   string                                                              // the message of the guided tour that counts the hours of the sample
+	Rules    func() protocol.FSPolicy                                            // of the open folder
+	Waits    func() bool                                                         // changes of a box elsewhere wait for the user
+	Takes    func(context.Context, fsaccess.Question) (bool, error)
+	Arrived  func(a *place.Arrived, from string, done func()) error
+	Counts   string // the message of the guided tour that counts the hours of the sample
 }
 
 // Sessions are the conversations of the open folder. Up to openTalks are open, and one is in view.
@@ -59,6 +64,7 @@ type Sessions struct {
 	beats   bool                  // a goroutine shows the life of the conversation in view
 	turning chan struct{}         // closed when a new conversation is in view, nil if none is being opened
 	talks   map[string]*talk.Talk // the open conversations, by session id
+	aways   map[string]*away      // the conversations that work on this computer, by session id
 	looks   int                   // number of times that any conversation was put in view
 	cur     *talk.Talk            // the conversation in view, nil if there is none
 	files   attached              // to the next message
@@ -70,7 +76,7 @@ type Sessions struct {
 // New sets up the buttons and the text field, and opens no conversation. It fails if the page can't show
 // questions.
 func New(ctx context.Context, o Options) (*Sessions, error) {
-	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}, gone: map[string]bool{}, files: attached{ctx: ctx, no: map[string]bool{}}}
+	m := &Sessions{Options: o, ctx: ctx, talks: map[string]*talk.Talk{}, aways: map[string]*away{}, gone: map[string]bool{}, files: attached{ctx: ctx, no: map[string]bool{}}}
 	m.drafts = drafts{&m.files, map[string][]sandbox.File{}}
 	m.commands.read = func(dir string) ([]fs.DirEntry, error) {
 		if m.box == nil {
@@ -95,6 +101,7 @@ func New(ctx context.Context, o Options) (*Sessions, error) {
 	talk.OnCard(func() *talk.Talk { return m.cur })
 	talk.OnScheme(func() *talk.Talk { return m.cur })
 	m.composer()
+	m.places()
 	return m, nil
 }
 
@@ -303,6 +310,7 @@ func (m *Sessions) show(t *talk.Talk) error {
 		dom.Enable(id, true)
 	}
 	m.shown(t)
+	m.showPlace()
 	m.recorded(t.Session)
 	m.sheet.ShowWhose() // a question stays, whichever conversation is in view
 	return nil

@@ -81,11 +81,18 @@ type Kept struct {
 
 	Web     Web      `json:"web,omitzero"`
 	Servers []Server `json:"servers,omitempty"`
-	Origins []string `json:"origins,omitempty"` // of Web and Servers, for Narrow
+	Origins []string `json:"origins,omitempty"` // of Web, Servers and Box, for Narrow
+	Box     Box      `json:"box,omitzero"`
 
 	Prices map[string]Prices `json:"prices,omitempty"` // of the models, by their origin and name
 
 	put func(Kept) Kept // stores the keys, and returns the settings without them
+}
+
+// Box is the bailey-box on this computer that the user connected. Its zero value is none.
+type Box struct {
+	URL string `json:"url,omitempty"`
+	Key string `json:"key,omitempty"` // the credential of its launch
 }
 
 // key is one of the keys in the settings.
@@ -113,6 +120,7 @@ func (k *Kept) keysOf() (list []key) {
 	if k.Web.Engine != "" {
 		add("search", "https://"+Engines[k.Web.Engine], &k.Web.Key)
 	}
+	add("box", k.Box.URL, &k.Box.Key)
 	for i := range k.Servers {
 		s := &k.Servers[i]
 		name := hex.EncodeToString([]byte(s.Name))

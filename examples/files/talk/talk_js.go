@@ -583,16 +583,16 @@ func (t *Talk) Behind(yes bool) {
 
 // Unheard reports whether the user's last message came after the last request to a model.
 func (t *Talk) Unheard() bool {
-	m := t.latest()
+	m := t.Latest()
 	return m.Role == sandbox.RoleUser && m.ID != t.Asked
 }
 
 // Heard marks the messages so far as heard, because a model is asked now.
-func (t *Talk) Heard() { t.Asked = t.latest().ID }
+func (t *Talk) Heard() { t.Asked = t.Latest().ID }
 
-// latest returns the last message, which may be the zero one. A summary is stored like a message of the
+// Latest returns the last message, which may be the zero one. A summary is stored like a message of the
 // user's, and is none.
-func (t *Talk) latest() (last sandbox.Message) {
+func (t *Talk) Latest() (last sandbox.Message) {
 	for _, m := range t.Session.Recent() {
 		if m.Metadata.Trigger != "compaction" {
 			last = m

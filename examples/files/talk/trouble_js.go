@@ -31,7 +31,7 @@ func (t *Talk) ShowTrouble() {
 		case len(list) == 0:
 		case list[len(list)-1].Metadata.Partial, list[len(list)-1].Role == sandbox.RoleAssistant && !ends(list[len(list)-1]):
 			text, again = "The last answer is not whole: it was stopped, or this page was closed.", "Continue"
-		case t.latest().Role == sandbox.RoleUser:
+		case t.Latest().Role == sandbox.RoleUser:
 			text = "This message has no answer yet: it was stopped, or this page was closed."
 		}
 	}

@@ -9,12 +9,38 @@ import (
 	"github.com/bailey-go/bailey/examples/files/unseen"
 	"github.com/bailey-go/bailey/examples/internal/dom"
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/consent"
 )
 
 // review is the list of what the assistant has changed, by file and by place.
 type review struct {
 	on    bool
 	since int64 // the last step that is not reviewed, because it was there before, or all of it was kept
+}
+
+// Arrival are changes of a box elsewhere, which are not in the folder. They are in review until the user decides.
+type Arrival struct {
+	Work    *fsaccess.Journal // a copy of the folder with them
+	From    string            // such as "this computer"
+	Notes   []string          // about single files
+	Apply   func() error      // makes in the folder what is left of them
+	Discard func()
+}
+
+// Arrived begins a review of changes that are not in the folder, or ends it with nil.
+func (v *Viewer) Arrived(a *Arrival) {
+	v.arrival = a
+	if v.review.on {
+		v.nothing()
+	}
+}
+
+// work returns the folder that a review is about.
+func (v *Viewer) work() *fsaccess.Journal {
+	if v.arrival != nil {
+		return v.arrival.Work
+	}
+	return v.Work()
 }
 
 // hunkLines is the number of lines that are shown of one place.
@@ -24,7 +50,7 @@ const hunkLines = 1000
 // with the newest step first.
 func (v *Viewer) Reviewed(list []fsaccess.Change) (paths []string) {
 	for _, c := range list {
-		if !v.mine(c) {
+		if !mine(c, v.review.since) {
 			continue
 		}
 		for _, name := range c.Paths {
@@ -36,10 +62,21 @@ func (v *Viewer) Reviewed(list []fsaccess.Change) (paths []string) {
 	return paths
 }
 
-// mine reports whether a step is in review.
-func (v *Viewer) mine(c fsaccess.Change) bool {
-	return c.ID > v.review.since && c.Cause != "" && !c.Undone && !strings.HasPrefix(c.Op, "undo") && c.Op != "redo"
+// mine reports whether a step is in review, which begins behind the step since.
+func mine(c fsaccess.Change, since int64) bool {
+	return c.ID > since && c.Cause != "" && !c.Undone && !strings.HasPrefix(c.Op, "undo") && c.Op != "redo"
 }
+
+// since returns the last step that is not in review.
+func (v *Viewer) since() int64 {
+	if v.arrival != nil {
+		return 0
+	}
+	return v.review.since
+}
+
+// kept reports whether the user has kept a file or a place of the folder.
+func (v *Viewer) kept(key string) bool { return v.arrival == nil && v.marks[key] }
 
 // Since begins the review behind a step, because a folder was opened.
 func (v *Viewer) Since(id int64) { v.review.since, v.marks = id, map[string]bool{} }
@@ -69,7 +106,7 @@ func (v *Viewer) Review() {
 	}
 	shownFiles := 0
 	for _, p := range list {
-		if v.marks[p.path] {
+		if v.kept(p.path) {
 			continue
 		}
 		if el, some := v.part(p); some {
@@ -80,7 +117,26 @@ func (v *Viewer) Review() {
 	end := dom.Create("span", "")
 	end.Set("className", "bar end tight")
 	v.about.Set("textContent", map[bool]string{true: "1 file", false: fmt.Sprintf("%d files", shownFiles)}[shownFiles == 1]+" changed by the assistant since this folder was opened")
-	if shownFiles == 0 {
+	if a := v.arrival; a != nil {
+		v.about.Set("textContent", consent.Count(shownFiles, "file")+" changed on "+a.From+". Your folder has none of it yet: leave out what you don't want, then apply the rest.")
+		for _, text := range a.Notes {
+			v.body.Call("prepend", dom.Create("p", text))
+		}
+		if shownFiles > 0 {
+			v.of.Button(v.bar, "Apply", "small primary", func() {
+				v.Lock.Lock()
+				defer v.Lock.Unlock()
+				if err := a.Apply(); dom.Failed(err) {
+					v.say(err.Error())
+				}
+			})
+		}
+		v.of.Button(v.bar, map[bool]string{true: "Discard all", false: "Done"}[shownFiles > 0], "small stop", func() {
+			v.Lock.Lock()
+			defer v.Lock.Unlock()
+			a.Discard()
+		})
+	} else if shownFiles == 0 {
 		v.about.Set("textContent", "")
 		v.body.Call("append", dom.Create("p", "There is nothing to review. What the assistant changes in this folder is listed here, place by place."))
 	} else {
@@ -107,7 +163,7 @@ func (v *Viewer) Review() {
 func (v *Viewer) revert(steps []int64) error {
 	slices.Sort(steps)
 	for _, id := range slices.Backward(slices.Compact(steps)) {
-		if err := v.Work().Revert(v.ctx, id); err != nil {
+		if err := v.work().Revert(v.ctx, id); err != nil {
 			return err
 		}
 	}
@@ -128,23 +184,23 @@ func (v *Viewer) act(said string, change func() error) {
 
 // changes returns the files to review, and the last step of the history.
 func (v *Viewer) changes() ([]*part, int64, error) {
-	list, err := v.Work().History(v.ctx)
+	list, err := v.work().History(v.ctx)
 	if err != nil || len(list) == 0 {
 		return nil, 0, err
 	}
 	var steps []step
 	for _, c := range list {
-		if c.ID <= v.review.since {
+		if c.ID <= v.since() {
 			break
 		}
-		diff, err := v.Work().Diff(v.ctx, c.ID)
+		diff, err := v.work().Diff(v.ctx, c.ID)
 		if err != nil {
 			return nil, 0, err
 		}
-		steps = append(steps, step{c.ID, v.mine(c), diff})
+		steps = append(steps, step{c.ID, mine(c, v.since()), diff})
 	}
 	return parts(steps, func(name string) (string, bool) {
-		data, err := v.Work().ReadFile(name)
+		data, err := v.work().ReadFile(name)
 		return string(data), err == nil
 	}), list[0].ID, nil
 }
@@ -155,7 +211,7 @@ func (v *Viewer) part(p *part) (el js.Value, some bool) {
 	el.Set("className", "v-file")
 	bar, name := dom.Create("div", ""), dom.Create("h3", "")
 	bar.Set("className", "bar")
-	data, err := v.Work().ReadFile(p.path)
+	data, err := v.work().ReadFile(p.path)
 	there := err == nil
 	what := map[bool]string{true: "Edited ", false: "Created "}[p.there]
 	if !there && p.why == "" {
@@ -172,23 +228,28 @@ func (v *Viewer) part(p *part) (el js.Value, some bool) {
 	label := func(b js.Value) {
 		b.Call("setAttribute", "aria-label", b.Get("textContent").String()+": "+unseen.Text(p.path))
 	}
-	if there {
+	if there && v.arrival == nil {
 		label(v.of.Button(tail, "Open", "small", func() { v.Open(p.path) }))
 	}
-	label(v.of.Button(tail, "Keep", "small", func() {
-		v.marks[p.path] = true
-		dom.Failed(v.Took("Kept the changes of "+p.path+".", nil))
-		v.Review()
-	}))
-	label(v.of.Button(tail, "Undo file", "small", func() {
-		v.act("Undid the changes of "+p.path+".", func() error {
+	undo, undid := "Undo file", "Undid the changes of "
+	if v.arrival != nil {
+		undo, undid = "Leave out", "Left out "
+	} else {
+		label(v.of.Button(tail, "Keep", "small", func() {
+			v.marks[p.path] = true
+			dom.Failed(v.Took("Kept the changes of "+p.path+".", nil))
+			v.Review()
+		}))
+	}
+	label(v.of.Button(tail, undo, "small", func() {
+		v.act(undid+p.path+".", func() error {
 			switch {
 			case p.why != "":
 				return v.revert(p.steps)
 			case !p.there:
-				return v.Work().Remove(p.path)
+				return v.work().Remove(p.path)
 			}
-			return v.Work().WriteFile(p.path, []byte(p.was), 0o644)
+			return v.work().WriteFile(p.path, []byte(p.was), 0o644)
 		})
 	}))
 	bar.Call("append", tail)
@@ -212,7 +273,7 @@ func (v *Viewer) part(p *part) (el js.Value, some bool) {
 	places := 0
 	for _, h := range files[0].hunks {
 		key := p.path + "\x00" + h.head + strings.Join(h.lines, "")
-		if v.marks[key] {
+		if v.kept(key) {
 			continue
 		}
 		places++
@@ -234,25 +295,29 @@ func (v *Viewer) hunk(p *part, h hunk, key string, alone bool) js.Value {
 		bar.Call("append", place)
 		tail := dom.Create("span", "")
 		tail.Set("className", "bar end tight")
-		for _, b := range []js.Value{
-			v.of.Button(tail, "Keep", "small", func() { v.marks[key] = true; v.Review() }),
-			v.of.Button(tail, "Undo", "small", func() {
-				v.act("Undid this part of "+p.path+".", func() error {
-					data, version, err := v.Work().ReadVersion(p.path)
-					if err != nil {
-						return err
-					}
-					text, err := h.revert(string(data))
-					if err != nil {
-						return err
-					}
-					_, err = v.Work().WriteVersion(p.path, []byte(text), 0o644, version)
-					return err
-				})
-			}),
-		} {
+		label := func(b js.Value) {
 			b.Call("setAttribute", "aria-label", b.Get("textContent").String()+": "+unseen.Text(p.path)+", "+strings.ToLower(where))
 		}
+		undo, undid := "Undo", "Undid this part of "
+		if v.arrival != nil {
+			undo, undid = "Leave out", "Left out this part of "
+		} else {
+			label(v.of.Button(tail, "Keep", "small", func() { v.marks[key] = true; v.Review() }))
+		}
+		label(v.of.Button(tail, undo, "small", func() {
+			v.act(undid+p.path+".", func() error {
+				data, version, err := v.work().ReadVersion(p.path)
+				if err != nil {
+					return err
+				}
+				text, err := h.revert(string(data))
+				if err != nil {
+					return err
+				}
+				_, err = v.work().WriteVersion(p.path, []byte(text), 0o644, version)
+				return err
+			})
+		}))
 		bar.Call("append", tail)
 		box.Call("append", bar)
 	}

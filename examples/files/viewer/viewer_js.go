@@ -34,26 +34,27 @@ type Options struct {
 // Viewer shows one file at a time in the element "viewer".
 type Viewer struct {
 	Options
-	ctx    context.Context
-	box    js.Value
-	of     dom.Listeners // of the file in view
-	head   js.Value
-	about  js.Value
-	bar    js.Value
-	note   js.Value
-	body   js.Value
-	paper  js.Value // around the document
-	gen    int      // counts the files, so that late work for an earlier one is dropped
-	opens  int      // counts the files that were chosen, so that the last one is shown
-	file   file
-	wrap   bool
-	doc    *iframe.Document
-	text   *iframe.Section
-	render *md.Renderer
-	draws  func(context.Context, md.Source) (md.Drawing, error)
-	editor *editor
-	review review
-	marks  map[string]bool // hunks that the user keeps
+	ctx     context.Context
+	box     js.Value
+	of      dom.Listeners // of the file in view
+	head    js.Value
+	about   js.Value
+	bar     js.Value
+	note    js.Value
+	body    js.Value
+	paper   js.Value // around the document
+	gen     int      // counts the files, so that late work for an earlier one is dropped
+	opens   int      // counts the files that were chosen, so that the last one is shown
+	file    file
+	wrap    bool
+	doc     *iframe.Document
+	text    *iframe.Section
+	render  *md.Renderer
+	draws   func(context.Context, md.Source) (md.Drawing, error)
+	editor  *editor
+	review  review
+	arrival *Arrival        // changes that are not in the folder, nil without them
+	marks   map[string]bool // hunks that the user keeps
 }
 
 // file is the file in view.
@@ -140,6 +141,7 @@ func (v *Viewer) say(text string) {
 // Close closes the file without a question, because another folder is opened. What was written and not
 // saved is asked for before, by [Viewer.Leave].
 func (v *Viewer) Close() {
+	v.arrival = nil
 	v.nothing()
 	v.marks = map[string]bool{}
 	v.review = review{}

@@ -53,6 +53,7 @@ type Workspace struct {
 	ofKept  dom.Listeners      // of the list of earlier folders, released before it is rebuilt
 	keeping string             // what becomes of an upload
 	losable bool               // closing the page loses changes
+	arrived bool               // changes of a box elsewhere wait for the user
 }
 
 // place is a folder with the name that its data is stored by.
@@ -76,11 +77,12 @@ func New(ctx context.Context, o Options) *Workspace {
 	dom.Element("history").Call("before", w.reviews)
 	dom.On(w.reviews, "click", func(js.Value) { w.view.Review() })
 	js.Global().Call("addEventListener", "beforeunload", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		if w.losable {
+		if w.losable || w.arrived {
 			args[0].Call("preventDefault")
 		}
 		return nil
 	}))
+	dom.OnClick("arrived-review", func() { w.view.Review() })
 	w.folders()
 	w.hands()
 	w.copying()
@@ -252,6 +254,8 @@ func (w *Workspace) useListed(p place, top *tree.Listing) error {
 	}
 	w.OnClose()
 	w.view.Close()
+	w.arrived = false // the box has them still
+	dom.Hide("arrived", true)
 	w.over = nil
 	f := p.folder
 	var store fsaccess.FS = fsaccess.NewMemory(fsaccess.MemoryOptions{})

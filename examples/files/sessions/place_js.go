@@ -1,0 +1,383 @@
+package sessions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"syscall/js"
+	"time"
+
+	"github.com/bailey-go/bailey/examples/files/dialog"
+	"github.com/bailey-go/bailey/examples/files/place"
+	"github.com/bailey-go/bailey/examples/files/settings"
+	"github.com/bailey-go/bailey/examples/files/talk"
+	"github.com/bailey-go/bailey/examples/internal/dom"
+	"github.com/bailey-go/bailey/internal/consent"
+	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/fetch"
+	"github.com/bailey-go/bailey/sandbox/policy"
+)
+
+// away is a conversation that works on this computer, in a bailey-box.
+type away struct {
+	files    string // the id of the files that were copied to the box, "" before
+	reviewed bool   // the user has decided about all changes of the box
+	about    place.About
+	stop     func() // ends the run, nil without one
+}
+
+// computer is the name of the place for the user.
+const computer = "this computer"
+
+// places sets up the choice of the place where a conversation works.
+func (m *Sessions) places() {
+	dom.OnClick("place-computer", func() { m.move(true) })
+	dom.OnClick("place-again", func() { m.connect("") })
+	dom.On(dom.Element("model-list"), "click", func(e js.Value) {
+		if !e.Get("target").Call("closest", "button").IsNull() {
+			m.move(false)
+		}
+	})
+}
+
+// away returns the state of a conversation that works on this computer, and nil for one that works in this page.
+func (m *Sessions) away(t *talk.Talk) *away {
+	if t == nil {
+		return nil
+	}
+	id := t.Session.ID()
+	if a := m.aways[id]; a != nil {
+		return a
+	}
+	if files, ok := t.Session.Record().Metadata["place"].(string); ok { // of an earlier visit
+		m.aways[id] = &away{files: files}
+	}
+	return m.aways[id]
+}
+
+// ofBox returns the box that the user connected, with an empty address if there is none.
+func (m *Sessions) ofBox() place.Box {
+	m.Lock.Lock()
+	defer m.Lock.Unlock()
+	k := m.Settings.Box
+	return place.Box{URL: k.URL, Credential: k.Key, Origin: js.Global().Get("location").Get("origin").String(), Transport: fetch.Browser()}
+}
+
+// move lets the conversation in view work on this computer or in this page. One that has begun stays where it is, and a
+// new one is opened.
+func (m *Sessions) move(to bool) {
+	if m.cur == nil || (m.away(m.cur) != nil) == to {
+		return
+	}
+	var a away
+	if to {
+		b := m.ofBox()
+		if b.URL == "" || b.Credential == "" {
+			m.connect("")
+			return
+		}
+		if m.Settings.OfferReload() {
+			return
+		}
+		dom.Status("Asking bailey-box…")
+		var err error
+		if a.about, err = b.About(m.ctx); err != nil {
+			m.connect(err.Error())
+			return
+		}
+	}
+	if len(m.cur.Session.Recent()) > 0 || m.cur.Cancel != nil {
+		m.begin()
+	}
+	if m.cur == nil {
+		return
+	}
+	if to {
+		m.aways[m.cur.Session.ID()] = &a
+		dom.Status("This chat works on " + computer + ", by " + a.about.Model + ".")
+	} else {
+		delete(m.aways, m.cur.Session.ID())
+	}
+	m.showPlace()
+}
+
+// connect asks for the line of bailey-box. trouble is the reason why the present one can't be used, "" without one.
+func (m *Sessions) connect(trouble string) {
+	origin := js.Global().Get("location").Get("origin").String()
+	line := dom.Pre(strings.Join([]string{"bailey-box", "-origin", origin, "-policy", "policy.json", "-model", "NAME@ADDRESS"}, " "), "", "The command")
+	text := "Start bailey-box on this computer, and paste the line that it prints. The assistant then works there on a copy of the folder, with programs of this computer that the box allows. Its changes come to you before they reach the folder."
+	if trouble != "" {
+		text = trouble
+	}
+	answer, said := dialog.Ask(dialog.Question{Title: "Connect this computer", Text: text, Body: []js.Value{line}, Label: "The line of bailey-box", Answers: []string{"Cancel", "Connect"}})
+	if answer != "Connect" {
+		return
+	}
+	b, err := place.Parse(said)
+	if err != nil {
+		m.connect(err.Error())
+		return
+	}
+	m.Lock.Lock()
+	ok := m.Settings.Reach(m.ctx, func(k *settings.Kept) { k.Box = settings.Box{URL: b.URL, Key: b.Credential} })
+	m.Lock.Unlock()
+	if !ok || m.Settings.OfferReload() {
+		return
+	}
+	if m.away(m.cur) != nil {
+		dom.Status("Connected.")
+		m.showPlace()
+		return
+	}
+	m.move(true)
+}
+
+// showPlace shows where the conversation in view works.
+func (m *Sessions) showPlace() {
+	a := m.away(m.cur)
+	dom.Hide("model-name", a != nil)
+	dom.Hide("place-name", a == nil)
+	dom.Hide("place-again", m.Settings.Box.URL == "")
+	dom.Element("plan").Get("parentNode").Set("hidden", a != nil)
+	dom.Element("place-computer").Call("setAttribute", "aria-pressed", fmt.Sprint(a != nil))
+	if a == nil {
+		m.Shield.Elsewhere("", nil, nil)
+		return
+	}
+	name := "This computer"
+	if a.about.Model != "" {
+		name += ": " + a.about.Model
+	}
+	dom.SetText("place-name", name)
+	var walls []string
+	for _, w := range a.about.Walls {
+		walls = append(walls, w.Name+": "+w.How)
+	}
+	m.Shield.Elsewhere(strings.TrimPrefix(m.Settings.Box.URL, "http://"), walls, a.about.Lacks)
+}
+
+// elsewhere is answer on this computer: the folder is copied to the box, which runs its own model, and its changes come
+// back for the user to review. It reports whether the run came to its end.
+func (m *Sessions) elsewhere(ctx context.Context, t *talk.Talk, _ sandbox.Model, text string, files []sandbox.File) bool {
+	a, b := m.away(t), m.ofBox()
+	a.stop = func() { t.Cancel(context.Canceled) }
+	defer func() { a.stop = nil }()
+	send := text
+	if text == "" && len(files) == 0 { // another try
+		last := t.Latest()
+		if last.Role != sandbox.RoleUser {
+			dom.Status("Send a message to go on.")
+			return false
+		}
+		send, _ = talk.Written(last)
+	}
+	if err := m.ready(ctx, t, a, b, files); err != nil {
+		m.files.giveBack(text, files)
+		if errors.Is(err, context.Canceled) {
+			dom.Status("Nothing was sent.")
+			return false
+		}
+		t.Trouble(err.Error(), "")
+		return false
+	}
+	if text != "" {
+		if _, err := t.Session.Say(ctx, text); dom.Failed(err) {
+			m.files.giveBack(text, nil)
+			return false
+		}
+		t.Said(text)
+		m.title(t.Session, text)
+	}
+	t.Heard()
+	a.stop = func() {
+		if b.Stop(m.ctx) != nil {
+			t.Cancel(context.Canceled)
+		}
+	}
+	a.reviewed = false
+	r, ended, whole := place.NewRecorder(t.Session.ID(), a.about.Model), true, false
+	for c, err := range b.Chat(ctx, send) {
+		if err != nil {
+			if !errors.Is(err, context.Canceled) {
+				t.Trouble(err.Error(), "")
+			}
+			ended = false
+			break
+		}
+		switch c.Type {
+		case "data-question":
+			go m.question(ctx, b, t.Session.ID(), c.Data.(place.Question))
+			continue
+		case "error":
+			t.Trouble("The model of the box could not answer: "+c.ErrorText, "")
+			ended = false
+		case "abort":
+			ended = false
+		case "finish":
+			whole = true
+		case "tool-output-denied":
+			c.ErrorText = place.Declined
+		}
+		r.Add(c)
+		t.Chunk(c)
+	}
+	if err := m.keepAnswer(t, a, r, whole); dom.Failed(err) {
+		return false
+	}
+	some, err := m.take(ctx, t, a, b)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		t.Trouble("The answer is here, and its changes are still on "+computer+". They come with your next message. "+err.Error(), "")
+	case some:
+		dom.Status("Done. Review the changes: your folder has none of them yet.")
+	case ended:
+		dom.Status("Done")
+	}
+	if ended {
+		m.Notify("The assistant is done", dom.Cut(t.Last(), 120))
+	}
+	return ended
+}
+
+// ready copies the folder to the box, after a question when it is new there. Changes that the user has not seen come first.
+func (m *Sessions) ready(ctx context.Context, t *talk.Talk, a *away, b place.Box, files []sandbox.File) (err error) {
+	switch {
+	case b.URL == "" || b.Credential == "":
+		return errors.New("No box is connected: choose This computer below the message field.")
+	case len(files) > 0:
+		return errors.New("A chat on this computer takes no files with a message, and no skills: put them into the folder first.")
+	case m.Waits():
+		return errors.New("Review the changes first, and apply or discard them. Then send this again.")
+	}
+	if a.about, err = b.About(ctx); err != nil {
+		return err
+	}
+	m.showPlace()
+	again := a.files != "" && a.about.Files.ID == a.files
+	if again && !a.reviewed {
+		if some, err := m.take(ctx, t, a, b); err != nil {
+			return err
+		} else if some {
+			return errors.New("Changes of before have come from " + computer + ": review them first. Then send this again.")
+		}
+	}
+	dom.Status("Reading the folder…")
+	work, rules := m.Journal(), m.Rules()
+	packed, err := place.Pack(ctx, work, rules, func(n int) {
+		if n%50 == 0 {
+			dom.Status(fmt.Sprintf("Reading the folder: %s", consent.Count(n, "file")))
+		}
+	})
+	if err != nil {
+		return err
+	}
+	keep := a.files
+	if !again {
+		keep = ""
+		if !m.mayCopy(t, packed) {
+			return context.Canceled
+		}
+	}
+	dom.Status(fmt.Sprintf("Copying %s, %s", consent.Count(packed.Files, "file"), dom.Size(packed.Bytes)))
+	copied, err := b.Put(ctx, packed.Archive, keep)
+	if err != nil {
+		return err
+	}
+	a.files, a.reviewed = copied.ID, true
+	dom.Status("")
+	if len(copied.LeftOut) > 0 {
+		dialog.Toast(fmt.Sprintf("Not copied, as the box does not take such names: %s.", names(leftOut(copied.LeftOut))))
+	}
+	return nil
+}
+
+func leftOut(list []place.Left) (out []string) {
+	for _, l := range list {
+		out = append(out, l.Path)
+	}
+	return out
+}
+
+// names returns the first of some names, and the number of the others.
+func names(list []string) string {
+	const most = 8
+	text := strings.Join(list[:min(len(list), most)], ", ")
+	if more := len(list) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return dom.Cut(text, 500)
+}
+
+// mayCopy asks whether the folder may be copied to the box.
+func (m *Sessions) mayCopy(t *talk.Talk, p place.Packed) bool {
+	list := dom.Create("ul", "")
+	row := func(text string) { list.Call("append", dom.Create("li", text)) }
+	if len(p.Denied) > 0 {
+		row("Not copied, by the rules of this page: " + names(p.Denied))
+	}
+	row("Not copied: what .gitignore names, and links")
+	if other := m.away(t).about.Files.ID; other != "" {
+		row("The box has the files of another chat: what was changed in them, and not reviewed yet, is lost")
+	}
+	if len(t.Session.Recent()) > 0 {
+		row("The box has not seen this chat before, so it does not know the messages above")
+	}
+	answer, _ := dialog.Ask(dialog.Question{Title: "Copy this folder to bailey-box on this computer?", Text: fmt.Sprintf("%s, %s. The assistant works on the copy there. Your folder stays as it is until you have reviewed what changed.", consent.Count(p.Files, "file"), dom.Size(p.Bytes)),
+		Body: []js.Value{list}, Answers: []string{"Cancel", "Copy"}})
+	return answer == "Copy"
+}
+
+// take brings the changes of the box to the user. It reports whether there are some.
+func (m *Sessions) take(ctx context.Context, t *talk.Talk, a *away, b place.Box) (bool, error) {
+	archive, err := b.Changes(ctx, a.files)
+	if err != nil {
+		return false, err
+	}
+	arrived, err := place.Arrive(ctx, archive, m.Journal(), m.Rules(), m.Takes)
+	if err != nil {
+		return false, err
+	}
+	list, err := arrived.Changes(ctx)
+	if err != nil || len(list)+len(arrived.LeftOut) == 0 {
+		return false, err
+	}
+	m.Lock.Lock()
+	defer m.Lock.Unlock()
+	return true, m.Arrived(arrived, computer, func() { a.reviewed = true })
+}
+
+// question shows a question of the box to the user, and sends the answer.
+func (m *Sessions) question(ctx context.Context, b place.Box, session string, q place.Question) {
+	answers := make([]policy.Answer, len(q.Requests))
+	replies, err := m.sheet.Ask(ctx, q.Prompt(session))
+	for i := range answers {
+		answers[i] = policy.AnswerReject
+		if err == nil && i < len(replies) && replies[i].Answer == policy.AnswerOnce {
+			answers[i] = policy.AnswerOnce
+		}
+	}
+	if err := b.Answer(ctx, q.ID, answers); ctx.Err() == nil {
+		dom.Failed(err)
+	}
+}
+
+// keepAnswer stores the answer of the box as one of this conversation.
+func (m *Sessions) keepAnswer(t *talk.Talk, a *away, r *place.Recorder, whole bool) error {
+	messages, parts := r.Records(whole)
+	rec := t.Session.Record()
+	rec.UpdatedAt = time.Now()
+	rec.Metadata = maps.Clone(rec.Metadata)
+	if rec.Metadata == nil {
+		rec.Metadata = map[string]any{}
+	}
+	rec.Metadata["place"] = a.files
+	t.Session.Close()
+	err := m.store.Put(m.ctx, rec, messages, parts)
+	back, again := m.box.OpenSession(m.ctx, rec.ID)
+	if again == nil {
+		t.Session = back
+	}
+	return errors.Join(err, again)
+}
