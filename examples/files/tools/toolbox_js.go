@@ -49,6 +49,8 @@ func NewToolbox(ctx context.Context) (*Toolbox, error) {
 			return nil, fmt.Errorf("tools.json: %w", err)
 		}
 		b.bundles = file.Binaries
+	}
+	if len(b.bundles) > 0 { // a page that was built without tools has an empty list
 		if o, err = command.Catalogue(ctx, func(ctx context.Context, name string) ([]byte, error) {
 			if name == list {
 				return text, nil
