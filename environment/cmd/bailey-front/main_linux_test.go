@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/environment/internal/boxtest"
+	"github.com/bailey-go/bailey/environment/internal/frontcmd"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
@@ -122,7 +123,7 @@ func TestRefuses(t *testing.T) {
 			t.Errorf("%q was accepted", args)
 		}
 	}
-	if _, err := open(t.Context(), "memory:"); err == nil {
+	if _, err := frontcmd.Open(t.Context(), "memory:"); err == nil {
 		t.Error("a store that forgets was accepted")
 	}
 }

@@ -61,9 +61,13 @@ func (l *Log) String() string {
 
 // Connect returns a session of MCP with a bailey-box that listens at a socket.
 func Connect(ctx context.Context, socket, credential string) (*sdk.ClientSession, error) {
-	web := &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	return ConnectBy(ctx, &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "unix", socket)
-	}}
+	}}, credential)
+}
+
+// ConnectBy returns a session of MCP with a bailey-box that web reaches.
+func ConnectBy(ctx context.Context, web http.RoundTripper, credential string) (*sdk.ClientSession, error) {
 	return sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).Connect(ctx, &sdk.StreamableClientTransport{
 		Endpoint: "http://bailey-box/mcp", HTTPClient: &http.Client{Transport: bearer{web, credential}}, MaxRetries: -1, DisableStandaloneSSE: true}, nil)
 }

@@ -45,13 +45,16 @@ import (
 	"github.com/bailey-go/bailey/environment/internal/models"
 )
 
-// Options configure a [Front]. Jobs.Box, Jobs.Dir, Jobs.Store and Tenants are required.
+// Options configure a [Front]. Jobs.Store, Tenants, and Jobs.Box with Jobs.Dir or Source are required.
 type Options struct {
 	// Jobs are the options of the provider. Tenant and OnPause are set by New. Idle is 5 minutes and PerTenant 4 by default.
-	Jobs    jobs.Options
+	Jobs jobs.Options
+	// Source has the places of jobs, which Drain closes. The default is this machine, and of Jobs Box and Dir are needed
+	// then. With another source the limits of Jobs are its own.
+	Source  jobs.Source
 	Tenants *Tenants
 	// Model, if set, is the model of all jobs. They reach it through the front end, which has the key, while a run is
-	// active. Done is set by New. The default is the model in the command Jobs.Box.
+	// active. Done is set by New. The default is the model in the command Jobs.Box. It can't be with Source.
 	Model *models.Options
 	// Origins are the origins whose pages may send requests, such as https://app.example. The default is none.
 	Origins []string
@@ -90,7 +93,10 @@ type off struct{ credential, owner, body, flood, origin, lies, chunked, files bo
 // Front is a front end. Serve its requests with an [http.Server], and end it by [Front.Drain].
 type Front struct {
 	o        Options
-	provider *jobs.Local
+	provider interface {
+		jobs.Provider
+		Notes() []string
+	}
 	models   *models.Proxy // nil without Options.Model
 	tenants  atomic.Pointer[Tenants]
 	mux      *http.ServeMux
@@ -134,6 +140,9 @@ func New(o Options) (*Front, error) {
 			return nil, fmt.Errorf("front: Options.%s is %d; want at least 1, or 0 for %d", l.name, *l.value, l.usual)
 		}
 	}
+	if o.Model != nil && o.Source != nil {
+		return nil, errors.New("front: Options.Model needs jobs on this machine, which reach its address on loopback: leave out Model, and have Source give one to its jobs")
+	}
 	if o.MaxText == 0 {
 		o.MaxText = 1 << 20
 	}
@@ -168,7 +177,12 @@ func New(o Options) (*Front, error) {
 		}
 		o.Jobs.Attach = func() (jobs.Attachment, error) { return f.models.Job() }
 	}
-	if f.provider, err = jobs.NewLocal(o.Jobs); err != nil {
+	if o.Source != nil {
+		f.provider, err = jobs.NewPool(o.Jobs, o.Source)
+	} else {
+		f.provider, err = jobs.NewLocal(o.Jobs)
+	}
+	if err != nil {
 		return nil, errors.Join(err, f.meters.close(), f.models.Close())
 	}
 	f.mux = http.NewServeMux()
@@ -201,7 +215,13 @@ func (f *Front) Notes() []string { return f.provider.Notes() }
 
 // Found returns the number of jobs that front ends of the same folder had left when they were killed, and that were ended
 // and removed. The error lists those that could not be removed, which the next start tries again.
-func (f *Front) Found() (int, error) { return f.provider.Found() }
+// Jobs of [Options.Source] are its own matter, and not among them.
+func (f *Front) Found() (int, error) {
+	if l, ok := f.provider.(*jobs.Local); ok {
+		return l.Found()
+	}
+	return 0, nil
+}
 
 // SetTenants replaces the tenants. Requests that are open go on.
 func (f *Front) SetTenants(t *Tenants) { f.tenants.Store(t) }
@@ -393,6 +413,9 @@ func private(err error) string {
 		if errors.Is(err, known) {
 			return known.Error()
 		}
+	}
+	if e, ok := errors.AsType[*jobs.PlaceError](err); ok {
+		return e.Error()
 	}
 	return fmt.Sprintf("%T", root(err))
 }

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/environment/internal/jobs"
+	"github.com/bailey-go/bailey/environment/internal/models"
 	"github.com/bailey-go/bailey/internal/until"
 )
 
@@ -453,5 +454,17 @@ func TestDrainWithAClientThatWaits(t *testing.T) {
 	next := p.open(t, nil)
 	if _, text := next.do(t, "acme", "GET", "/v1/sessions/a", ""); !strings.Contains(text, `"entries":2`) || !strings.Contains(text, `"text":"hello"`) {
 		t.Errorf("%s", text)
+	}
+}
+
+// Jobs elsewhere do not reach an address of loopback here, so a front end of such jobs has no model for them.
+func TestModelOfJobsElsewhere(t *testing.T) {
+	store, err := jobs.Folder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = New(Options{Jobs: jobs.Options{Store: store}, Tenants: &Tenants{}, Source: struct{ jobs.Source }{}, Model: &models.Options{Model: "m", URL: "https://host.example/v1"}})
+	if err == nil || !strings.Contains(err.Error(), "Options.Model") {
+		t.Errorf("%v", err)
 	}
 }

@@ -95,6 +95,9 @@ func provider(t testing.TB, warm int, change func(*Options)) (*Local, Store) {
 	return l, s
 }
 
+// placeOf returns the place of a job.
+func placeOf(j *Job) *Process { return j.place.(*Process) }
+
 // client returns a function that calls a tool of the job's box.
 func client(ctx context.Context, j *Job) (func(tool string, args map[string]any) (string, error), error) {
 	c, err := boxtest.Connect(ctx, strings.TrimPrefix(j.Address, "unix:"), j.Credential)
@@ -167,7 +170,7 @@ func TestKilledJobs(t *testing.T) {
 					ended <- err
 				}()
 				if kill {
-					_ = j.cmd.Process.Kill() // at any point of the call
+					_ = placeOf(j).cmd.Process.Kill() // at any point of the call
 				}
 				err := <-ended
 				if !kill {
@@ -350,13 +353,13 @@ func TestCheckpoint(t *testing.T) {
 	if now, err := a.Current(t.Context()); err != nil || now {
 		t.Errorf("%v, %v", now, err)
 	}
-	if err := b.root.WriteFile("b.txt", nil, 0o644); err != nil {
+	if err := placeOf(b).root.WriteFile("b.txt", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Checkpoint(t.Context()); err != nil {
 		t.Error(err)
 	}
-	if err := a.root.WriteFile("c.txt", nil, 0o644); err != nil {
+	if err := placeOf(a).root.WriteFile("c.txt", nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Checkpoint(t.Context()); !errors.Is(err, ErrConflict) {
@@ -417,7 +420,7 @@ func TestPauseWithoutRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.root.WriteFile("a.txt", []byte("work"), 0o644); err != nil {
+	if err := placeOf(j).root.WriteFile("a.txt", []byte("work"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := j.Pause(t.Context()); !errors.Is(err, syscall.ENOSPC) {
@@ -529,7 +532,7 @@ func TestAttackTenants(t *testing.T) {
 	if next() {
 		t.Error("a job too many")
 	}
-	_ = list[2].cmd.Process.Kill()
+	_ = placeOf(list[2]).cmd.Process.Kill()
 	<-list[2].Ended()
 	until.True(t, "one that died makes room", next)
 	open, _ := provider(t, 1, func(o *Options) { o.Tenant = owner })
@@ -593,7 +596,7 @@ func TestAttackJob(t *testing.T) {
 	l, s := provider(t, 2, nil)
 	other, err := l.Create(t.Context(), "other")
 	if err == nil {
-		err = other.root.WriteFile("key", []byte("secret-of-another"), 0o644)
+		err = placeOf(other).root.WriteFile("key", []byte("secret-of-another"), 0o644)
 	}
 	if err == nil {
 		_, err = other.Say(t.Context(), "store it")
@@ -609,7 +612,7 @@ func TestAttackJob(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{filepath.Join(other.Dir, "key"), filepath.Join(string(s.(folder)), "jobs", "other", "1.json"), filepath.Join(other.base, "state"), fmt.Sprintf("/proc/%d/environ", other.cmd.Process.Pid), fmt.Sprintf("/proc/%d/environ", os.Getpid()), "/proc/self/environ"} {
+	for _, path := range []string{filepath.Join(other.Dir, "key"), filepath.Join(string(s.(folder)), "jobs", "other", "1.json"), filepath.Join(placeOf(other).base, "state"), fmt.Sprintf("/proc/%d/environ", placeOf(other).cmd.Process.Pid), fmt.Sprintf("/proc/%d/environ", os.Getpid()), "/proc/self/environ"} {
 		text, err := call("tool_run", perl(`open(F, "`+path+`"); print <F>; print "[@{[%ENV]}]"`))
 		count.Try(path+": "+text, strings.Contains(text, "secret-of") || strings.Contains(text, "store it"))
 		if err != nil {
@@ -651,7 +654,7 @@ func BenchmarkCreate(b *testing.B) {
 			b.Fatal(err)
 		}
 		took = append(took, time.Since(began))
-		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", j.cmd.Process.Pid))
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", placeOf(j).cmd.Process.Pid))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func TestSweep(t *testing.T) {
 	}
 	kept, err := living.Create(t.Context(), "kept")
 	if err == nil {
-		err = kept.root.WriteFile("x", nil, 0o644)
+		err = placeOf(kept).root.WriteFile("x", nil, 0o644)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -48,14 +48,14 @@ func TestSweep(t *testing.T) {
 		_, err = j.Say(t.Context(), "first")
 	}
 	if err == nil {
-		err = j.root.WriteFile("lost", nil, 0o644)
+		err = placeOf(j).root.WriteFile("lost", nil, 0o644)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Its process is this one, which lives. So the end of its lock and of its warm jobs stands for the end of it.
-	dead.end()
-	dead.jobs.Wait()
+	dead.stop()
+	dead.tasks.Wait()
 	if err := dead.own.lock.Close(); err != nil {
 		t.Fatal(err)
 	}
