@@ -68,6 +68,7 @@ func Suites() []Suite {
 		{"proxy", "a program's requests reach an ungranted host"},
 		{"relay", "a client of a BTCP relay acts as another, or fills it"},
 		{"front", "a request of a tenant, or its job, reaches more than the tenant's own"},
+		{"pods", "a job's pod, or the text of its configuration, has more than a job's rights"},
 		{"apps", "the page of a tool (MCP Apps) that means harm"},
 		{"sent", "the data that a conversation sends, to whom, and as whose words"},
 	}

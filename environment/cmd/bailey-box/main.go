@@ -30,6 +30,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,6 +82,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	earlier := flags.String("session", "", "the id of a session in -state to go on with; the default is a new one. With latest, the first request opens the one that changed last, or a new one")
 	at := flags.String("listen", "", "unix:PATH or 127.0.0.1:PORT; the default is a socket in a new folder of its own, or "+pagesAt+" with -origin")
 	cache := flags.String("cache", "", "a folder for compiled programs; the default is one of this user, and none compiles them at each start")
+	outside := flags.Bool("outside", false, "the box runs in a sandbox of its own already, such as a pod with gVisor, which has no Landlock: it does not make one for itself. A program of the machine still needs one, or it does not start")
 	model := flags.String("model", "", "a model that speaks Chat Completions, as name@https://host/path")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -133,7 +135,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	}
 	asker := &daemon.Asker{}
 	o := computer.Options{Dir: *dir, Tools: *tools, Engine: *engine, Cache: *cache, Sessions: *state, Box: sandbox.Options{Policy: p, Ask: asker}}
-	d := daemon.Options{Asker: asker, Credential: daemon.NewCredential(), Origins: origins, Walls: walls}
+	d := daemon.Options{Asker: asker, Credential: daemon.NewCredential(), Origins: origins}
 	if *model != "" {
 		name, server, ok := strings.Cut(*model, "@")
 		if !ok {
@@ -155,8 +157,11 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	// From here on nothing else of the machine can be reached, before any byte of a client is read.
-	if o, err = o.SandboxSelf(filepath.Join(base, "tmp")); err != nil {
-		return errors.Join(err, l.Close())
+	if !*outside {
+		if o, err = o.SandboxSelf(filepath.Join(base, "tmp")); err != nil {
+			return errors.Join(err, l.Close())
+		}
+		d.Walls = walls
 	}
 	for _, secret := range []string{"PGPASSWORD", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"} {
 		_ = os.Unsetenv(secret)
@@ -205,6 +210,9 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 		return s, err
 	}
 	d.Box, d.Lacks = c.Box, c.Notes()
+	if *outside {
+		d.Lacks = append(slices.Clip(d.Lacks), "the box has no sandbox of its own, but the one around it (-outside)")
+	}
 	if len(before) == 0 { // a folder with files is the user's own, and is never replaced
 		d.Files = folder
 		d.Begin = func(ctx context.Context) (*sandbox.Session, error) { return open(ctx, "") }
@@ -224,7 +232,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: 10 * time.Second, MaxHeaderBytes: 64 << 10, BaseContext: func(net.Listener) context.Context { return ctx }}
 	defer context.AfterFunc(ctx, func() { _ = server.Close() })()
-	line, err := json.Marshal(hello{address, d.Credential, id, true, c.Notes()})
+	line, err := json.Marshal(hello{address, d.Credential, id, !*outside, c.Notes()})
 	if err == nil {
 		_, err = out.Write(append(line, '\n'))
 	}

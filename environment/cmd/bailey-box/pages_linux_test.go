@@ -98,6 +98,11 @@ func TestPages(t *testing.T) {
 	if data, err := os.ReadFile(filepath.Join(own, "mine.txt")); err != nil || string(data) != "mine" {
 		t.Errorf("%q %v", data, err)
 	}
+	h, end = launch(t, "-dir", "", "-policy", file, "-cache", "none", "-origin", page, "-listen", "127.0.0.1:0", "-outside")
+	defer end()
+	if code, text := ask(h, "GET", "/about", page); code != 200 || !strings.Contains(text, `"walls":[]`) || !strings.Contains(text, "-outside") {
+		t.Errorf("a box without a sandbox of its own: %d %s", code, text)
+	}
 	if err := run(t.Context(), []string{"-policy", file, "-origin", "http://app.example"}, io.Discard); err == nil {
 		t.Error("an origin without TLS was accepted")
 	}
