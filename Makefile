@@ -14,6 +14,8 @@ RUNNER  := $(BIN)/browsertest
 SUM     := $(BIN)/testsum
 NODEBIN := $(CURDIR)/node_modules/.bin
 NESTED  := browsertest fsaccess/conformance worker/tools sandbox/command/native mcp sandbox/secrets/publicset environment internal/tools
+# A module that links client-go, which takes minutes to compile: make environments and lint have it. make test and soak have not.
+CLUSTER := environment/kubernetes
 PORT    ?= 8080
 BENCH   ?=
 ENGINE  ?=
@@ -113,11 +115,16 @@ e2e: $(RUNNER) $(SUM) node_modules wasitools ## the end-to-end tests and those o
 	cd browsertest && $(GO) test -json -count=1 -timeout 60m -parallel 3 ./examples ./loadertest ./internal/runner | $(SUM)
 
 .PHONY: environments
-environments: $(SUM) wasitools node_modules ## the tests of module environment with all that they can use: installs PostgreSQL, bubblewrap and haproxy
+environments: $(SUM) wasitools node_modules ## the tests of module environment with all that they can use: installs PostgreSQL, bubblewrap and haproxy, builds gVisor and an API server of Kubernetes
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null && command -v bwrap >/dev/null && command -v haproxy >/dev/null || \
 	  { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq --no-install-recommends postgresql bubblewrap haproxy; \
 	  else echo "PostgreSQL, bubblewrap or haproxy is missing (Debian: apt-get install postgresql bubblewrap haproxy)"; exit 1; fi; }
+	@mkdir -p $(BIN)
+	cd $(CLUSTER)/gvisor && CGO_ENABLED=0 $(GO) build -o $(BIN)/runsc gvisor.dev/gvisor/runsc
 	cd environment && $(GO) test -json -count=1 -timeout 60m ./... | $(SUM)
+	@# An API server of Kubernetes, for the module that is its client.
+	cd $(CLUSTER)/apiserver && $(GO) build -o $(BIN)/etcd go.etcd.io/etcd/server/v3 && $(GO) build -o $(BIN)/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
+	cd $(CLUSTER) && $(GO) vet ./... && BAILEY_REQUIRE=1 $(GO) test -json -count=1 -p 1 -timeout 60m ./... | $(SUM)
 
 .PHONY: browsers
 browsers: $(RUNNER) $(SUM) testwasm wasitools ## the browser tests in Firefox ESR and WebKitGTK
@@ -130,12 +137,12 @@ browsers: $(RUNNER) $(SUM) testwasm wasitools ## the browser tests in Firefox ES
 .PHONY: lint
 lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size budgets
 	@bad=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
-	@for m in . $(NESTED); do if [ -f $$m/go.mod ]; then (cd $$m && $(GO) mod tidy -diff) || { echo "go mod tidy would change $$m/go.mod"; exit 1; }; fi; done
+	@for m in . $(NESTED) $(CLUSTER) $(CLUSTER)/apiserver $(CLUSTER)/gvisor; do if [ -f $$m/go.mod ]; then (cd $$m && $(GO) mod tidy -diff) || { echo "go mod tidy would change $$m/go.mod"; exit 1; }; fi; done
 	$(GO) vet ./... && $(WASM) $(GO) vet ./...
 	$(GO) build -modfile=internal/tools/go.mod -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@# Many names are used only in the page, so only the page's build reports unused ones (U1000).
 	$(BIN)/staticcheck -checks inherit,-U1000 ./... && $(WASM) $(BIN)/staticcheck ./...
-	@for d in $(NESTED); do if [ -f $$d/go.mod ]; then (cd $$d && $(BIN)/staticcheck ./...) || exit 1; fi; done
+	@for d in $(NESTED) $(CLUSTER); do if [ -f $$d/go.mod ]; then (cd $$d && $(BIN)/staticcheck ./...) || exit 1; fi; done
 	$(NODEBIN)/tsc --noEmit -p tsconfig.json
 	@# The types of the prebuilt API are found in a project of a user.
 	$(NODEBIN)/tsc --ignoreConfig --noEmit --strict --target es2022 --lib es2022,dom --module esnext --moduleResolution bundler wasm_exec/testdata/types/user.mts

@@ -70,11 +70,7 @@ func run(ctx context.Context, args []string, log io.Writer) error {
 			env = append(env, name+"="+v)
 		}
 	}
-	l, err := net.Listen("tcp", *at)
-	if err != nil {
-		return err
-	}
-	return pod.Serve(ctx, pod.ServeOptions{Listener: l, Front: *front, Jobs: jobs.Options{Box: box, Env: env, Dir: *dir}})
+	return pod.Serve(ctx, pod.ServeOptions{Listen: func() (net.Listener, error) { return net.Listen("tcp", *at) }, Front: *front, Jobs: jobs.Options{Box: box, Env: env, Dir: *dir}})
 }
 
 // mostConnections is the most connections of all pods together.

@@ -78,7 +78,7 @@ func open(t testing.TB, k *Key, address string, off bool) (string, func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		ended <- Serve(ctx, ServeOptions{Listener: l, Front: k.Sum(), Jobs: jobs.Options{Box: []string{exe, "box"}, Dir: t.TempDir()}, off: off})
+		ended <- Serve(ctx, ServeOptions{Listen: func() (net.Listener, error) { return l, nil }, Front: k.Sum(), Jobs: jobs.Options{Box: []string{exe, "box"}, Dir: t.TempDir()}, off: off})
 	}()
 	end := sync.OnceFunc(func() {
 		cancel()
@@ -215,15 +215,12 @@ func TestEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Serve(t.Context(), ServeOptions{Listener: l, Front: k.Sum(), Jobs: jobs.Options{Box: []string{"/bin/true"}, Dir: t.TempDir()}}); err == nil {
+	defer l.Close()
+	if err := Serve(t.Context(), ServeOptions{Listen: func() (net.Listener, error) { return l, nil }, Front: k.Sum(), Jobs: jobs.Options{Box: []string{"/bin/true"}, Dir: t.TempDir()}}); err == nil {
 		t.Error("it was served")
 	}
 	for _, sum := range []string{"", "x", k.Sum() + "0"} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := Serve(t.Context(), ServeOptions{Listener: l, Front: sum}); err == nil || !strings.Contains(err.Error(), "sum of the key") {
+		if err := Serve(t.Context(), ServeOptions{Front: sum}); err == nil || !strings.Contains(err.Error(), "sum of the key") {
 			t.Errorf("%q: %v", sum, err)
 		}
 	}

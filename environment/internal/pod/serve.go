@@ -23,8 +23,8 @@ import (
 
 // ServeOptions configure [Serve]. All of them are required.
 type ServeOptions struct {
-	// Listener is the pod's address, which Serve closes.
-	Listener net.Listener
+	// Listen listens at the pod's address. It is called when bailey-box serves, so a pod that takes connections is ready.
+	Listen func() (net.Listener, error)
 	// Front is the sum of the key of the front ends, see [Key.Sum].
 	Front string
 	// Jobs are the command of bailey-box and a folder, which is emptied: a container that began again has nobody's files.
@@ -38,7 +38,6 @@ var sumForm = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // Serve starts a bailey-box and serves it to the front ends until ctx ends. If bailey-box ends before its launch, Serve
 // returns an error. Afterwards it serves the folder, until ctx ends.
 func Serve(ctx context.Context, o ServeOptions) (err error) {
-	defer o.Listener.Close()
 	if !sumForm.MatchString(o.Front) {
 		return fmt.Errorf("pod: the sum of the key of the front ends is %q: want 64 digits in hex", o.Front)
 	}
@@ -78,8 +77,12 @@ func Serve(ctx context.Context, o ServeOptions) (err error) {
 			}
 			return is(state, o.Front)
 		}}
+	l, err := o.Listen()
+	if err != nil {
+		return fmt.Errorf("pod: %w", err)
+	}
 	failed := make(chan error, 1)
-	go func() { failed <- web.Serve(tls.NewListener(o.Listener, conf)) }()
+	go func() { failed <- web.Serve(tls.NewListener(l, conf)) }()
 	defer web.Close()
 	ended := place.Ended()
 	for {
