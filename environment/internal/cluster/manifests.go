@@ -2,7 +2,7 @@
 // applies once, the claim of a job, and the reading of what the API server and the controller of Agent Sandbox answer
 // (sigs.k8s.io/agent-sandbox, version v1beta1). Module environment/kubernetes has the client.
 //
-// A front end may create and delete claims, and nothing else. The template of all pods is the operator's. [Verify] finds out
+// A front end may create and delete claims, and nothing else. The template of all pods is the operator's. [Options.Verify] finds out
 // whether one has every protection, and a front end uses no other.
 //
 // The package trusts the operator's options, as far as their forms go, and the API server. No name of a tenant or of a
