@@ -122,7 +122,7 @@ environments: $(SUM) wasitools node_modules ## the tests of module environment w
 	@mkdir -p $(BIN)
 	cd $(CLUSTER)/gvisor && CGO_ENABLED=0 $(GO) build -o $(BIN)/runsc gvisor.dev/gvisor/runsc
 	cd environment && $(GO) test -json -count=1 -timeout 60m ./... | $(SUM)
-	@# An API server of Kubernetes, for the module that is its client.
+	@# An API server of Kubernetes, for the module that is its client. The first build takes 13 minutes of a processor.
 	cd $(CLUSTER)/apiserver && $(GO) build -o $(BIN)/etcd go.etcd.io/etcd/server/v3 && $(GO) build -o $(BIN)/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
 	cd $(CLUSTER) && $(GO) vet ./... && BAILEY_REQUIRE=1 $(GO) test -json -count=1 -p 1 -timeout 60m ./... | $(SUM)
 
