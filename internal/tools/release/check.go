@@ -133,7 +133,8 @@ func main() {
 import "github.com/bailey-go/bailey/environment/computer"
 
 func main() { computer.Main() }
-`), "", []string{pathOf + "/environment/cmd/bailey-box", pathOf + "/environment/cmd/bailey-front"}},
+`), "", []string{pathOf + "/environment/cmd/bailey-box", pathOf + "/environment/cmd/bailey-front", pathOf + "/environment/cmd/bailey-job"}},
+	{"environment/kubernetes", text("package main\n\nfunc main() {}\n"), "", []string{pathOf + "/environment/kubernetes/cmd/bailey-front-kubernetes"}},
 	{"fsaccess/conformance", text(`package main
 
 import (

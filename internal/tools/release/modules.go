@@ -22,7 +22,7 @@ import (
 )
 
 // own are the folders of the modules that are tagged. Those for the development of Bailey alone are not.
-var own = []string{".", "browsertest", "environment", "fsaccess/conformance", "mcp", "sandbox/command/native", "worker/tools"}
+var own = []string{".", "browsertest", "environment", "environment/kubernetes", "fsaccess/conformance", "mcp", "sandbox/command/native", "worker/tools"}
 
 // mod is a module of the release.
 type mod struct {
