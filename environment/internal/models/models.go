@@ -62,7 +62,6 @@ type Proxy struct {
 	o      Options
 	to     *url.URL
 	client *http.Client
-	hide   []proxy.Secret
 	server *http.Server
 
 	mu      sync.Mutex
