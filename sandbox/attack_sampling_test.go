@@ -84,14 +84,9 @@ func TestSample(t *testing.T) {
 		t.Fatalf("asked %d times, %v", len(x.asked), x.errs)
 	}
 	q := x.asker.Requests()[0]
-	const want = "At most 4096 tokens of an answer.\nInstructions for the model:\n│ Be brief.\nIn the user's name:\n│ What is in it?\n│ In the model's name:\n│ All of it.\nIn the model's name:\n│ Hm.\n\n│ Well.\n"
+	const want = "the server far has written the text below. The model gets nothing else. At most 4096 tokens of an answer go to the server far, at your cost.\nInstructions for the model:\n│ Be brief.\nIn the user's name:\n│ What is in it?\n│ In the model's name:\n│ All of it.\nIn the model's name:\n│ Hm.\n\n│ Well.\n"
 	if q.Diff != want || q.Title != "let the server far ask the model scripted" || !q.Untrusted || !q.Once || q.Risk != protocol.RiskHigh || q.ToolCall == "" || q.Session != x.s.ID() {
 		t.Errorf("the question: %+v", q)
-	}
-	for _, w := range []string{"The model gets nothing else", "4096 tokens goes to the server far", "at your cost"} {
-		if !strings.Contains(q.Reason, w) {
-			t.Errorf("the question does not say %q: %s", w, q.Reason)
-		}
 	}
 	got := x.asked[0]
 	if got.System != "Be brief." || len(got.Tools) != 0 || got.MaxTokens != 4096 || len(got.Messages) != 2 {

@@ -67,7 +67,7 @@ func Sample(ctx context.Context, who string, r ModelRequest) (text, finish strin
 	a := &answer{run: quiet, msg: s.newMessage(RoleAssistant), quiet: true}
 	finish, err = a.stream(ctx, r)
 	quiet.count(a.usage)
-	c.box.audit.Note(fmt.Sprintf("%s had the model %s answer during the call %s: %d tokens in, %d out\n%s", who, model.Name(), c.ID, a.usage.Input, a.usage.Output, sampledText(r)), c.box.o.Now().UTC())
+	c.box.audit.Note(fmt.Sprintf("%s had the model %s answer during the call %s: %d tokens in, %d out\n%s", who, model.Name(), c.ID, a.usage.Input, a.usage.Output, sampledText(who, r)), c.box.o.Now().UTC())
 	if err != nil {
 		return "", "", err
 	}
@@ -115,8 +115,7 @@ func (c *Call) askSample(ctx context.Context, who string, model Model, r ModelRe
 	title := "let " + who + " ask the model " + gate.Spelled(model.Name())
 	q := gate.Request{Call: c.ID, ToolCall: c.model, Tool: c.tool.ID, Title: title, Risk: protocol.RiskHigh, Untrusted: true, Session: c.Session(), Agent: c.scope.agent, Args: c.Args,
 		Effects: []gate.Effect{{Text: title, Risk: protocol.RiskHigh}},
-		Reason:  fmt.Sprintf("%s has written the text below. The model gets nothing else, and the answer of at most %d tokens goes to %s, at your cost", who, r.MaxTokens, who),
-		Diff:    sampledText(r)}
+		Diff:    sampledText(who, r)}
 	if c.box.o.off.words {
 		q.Diff = sampledPlain(r)
 	}
@@ -127,7 +126,7 @@ func (c *Call) askSample(ctx context.Context, who string, model Model, r ModelRe
 
 // sampledText returns a request for a person. Each line of the stranger's is marked, so that none passes for a
 // heading.
-func sampledText(r ModelRequest) string {
+func sampledText(who string, r ModelRequest) string {
 	var b strings.Builder
 	add := func(from, text string) {
 		b.WriteString(from + ":\n")
@@ -138,7 +137,7 @@ func sampledText(r ModelRequest) string {
 			b.WriteString("\n")
 		}
 	}
-	fmt.Fprintf(&b, "At most %d tokens of an answer.\n", r.MaxTokens)
+	fmt.Fprintf(&b, "%s has written the text below. The model gets nothing else. At most %d tokens of an answer go to %s, at your cost.\n", who, r.MaxTokens, who)
 	if r.System != "" {
 		add("Instructions for the model", r.System)
 	}
