@@ -305,12 +305,11 @@ log("done");
 // No app reaches the network, another window, a storage or the page.
 func TestAttackAppFrames(t *testing.T) {
 	skipInnermost(t)
-	attackFrames(t, false)
+	attackFrames(t, attack.Start(t, "apps"), false)
 }
 
 // attackFrames tries all of framed in a mode.
-func attackFrames(t *testing.T, conforms bool) {
-	count := attack.Start(t, "apps")
+func attackFrames(t *testing.T, count *attack.Table, conforms bool) {
 	mode := func(o AppOptions) AppOptions {
 		switch {
 		case conforms && len(o.layers) > 0:

@@ -568,5 +568,5 @@ func TestAttackAppConforming(t *testing.T) {
 	if testing.Short() {
 		t.Skip("make soak and make attack try the table of the opaque mode in the conforming mode")
 	}
-	testpage.Run(t, bare(t, ""), func(t *testing.T) { attackFrames(t, true) })
+	testpage.Run(t, bare(t, ""), func(t *testing.T) { attackFrames(t, attack.Start(t, "apps"), true) })
 }
