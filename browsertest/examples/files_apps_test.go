@@ -113,6 +113,7 @@ func (n *networkPage) enter() {
 	n.t.Helper()
 	p := n.in.driver.(*e2e.Page)
 	at := eval[[2]float64](n.t, n.in, `(() => { const f = document.querySelector(".app iframe"); f.scrollIntoView({block: "nearest"}); const r = f.getBoundingClientRect(); return [r.left + 4, r.top + 4]; })()`)
+	must(n.t, p.MoveTo(testContext(n.t), at[0]+2, at[1]-10)) // to its bar, so that the next one is a movement
 	must(n.t, p.MoveTo(testContext(n.t), at[0], at[1]))
 	n.wait("it can have the focus", `!document.querySelector(".app > .stage").inert`)
 	must(n.t, p.ClickAt(testContext(n.t), at[0], at[1]))
@@ -360,7 +361,11 @@ func TestAttackFilesApps(t *testing.T) {
 	}
 	again := func() { // opened by the user, its refusals are forgotten
 		t.Helper()
-		for _, text := range []string{"Close", "Open"} {
+		list := []string{"Close", "Open"}
+		if n.check(`document.querySelectorAll(".app iframe").length`) == "0" {
+			list = list[1:]
+		}
+		for _, text := range list {
 			button := `[...document.querySelectorAll(".app button")].find((b) => b.textContent === "` + text + `" && !b.hidden)`
 			n.wait(text, `!!`+button)
 			n.check(`void setTimeout(() => ` + button + `.click())`)
@@ -422,20 +427,45 @@ func TestAttackFilesApps(t *testing.T) {
 	leaving(t, n.in, "No")
 	n.answered()
 
-	// It takes the keyboard from the user's text.
+	// It takes the keyboard from the user's text. Without the defence it keeps it.
+	const steals = `(document.getElementById("field").focus(), window.focus(), document.getElementById("field").select(), 1)`
+	undefended := func() { // as if the pointer were on it
+		t.Helper()
+		n.check(`void (document.querySelector(".app > .stage").inert = false)`)
+	}
+	const inText, inApp = `document.activeElement.id === "text"`, `document.activeElement.tagName === "IFRAME"`
+	ended := func() {
+		t.Helper()
+		n.wait("it was ended", `!document.querySelector(".app iframe") && document.querySelector(".app").innerText.includes("took the keyboard")`)
+	}
 	again()
 	outside()
-	const steals = `(document.getElementById("field").focus(), window.focus(), document.getElementById("field").select(), 1)`
-	for range 3 {
-		n.inside(steals)
-		must(t, anyPage{n.Page, t}.Type(ctx, "abc"))
-	}
-	try("it takes the focus from a text", n.inside(`document.getElementById("field").value`) != "" || n.check(`document.getElementById("text").value`) != "abcabcabc")
-	n.check(`void (document.querySelector(".app > .stage").inert = false)`)
+	n.check(`void document.querySelector(".app > .stage").addEventListener("taken", () => { globalThis.takes = (globalThis.takes ?? 0) + 1; })`)
 	n.inside(steals)
-	poll.Try(func() bool { return n.check(`document.activeElement.tagName`) == "IFRAME" })
-	control("it takes the focus from a text", n.check(`document.activeElement.tagName`) == "IFRAME")
+	n.wait("the app had the focus", `globalThis.takes > 0`)
+	n.wait("the focus is given back", inText)
+	must(t, anyPage{n.Page, t}.Type(ctx, "abc"))
+	try("it takes the focus from a text", n.check(`document.getElementById("text").value`) != "abc" || n.inside(`document.getElementById("field").value`) != "")
+	n.inside(`(setInterval(() => { document.getElementById("field").focus(); window.focus(); }), 1)`)
+	ended()
+	n.wait("the field has the focus", inText)
+	try("it takes the focus again and again", n.check(inApp) == "true")
 	n.check(`void (document.getElementById("text").value = "")`)
+	again()
+	outside()
+	undefended()
+	n.inside(steals)
+	n.wait("the app has the focus", inApp)
+	must(t, anyPage{n.Page, t}.Type(ctx, "abc"))
+	control("it takes the focus from a text", n.check(`document.getElementById("text").value`) == "" && n.inside(`document.getElementById("field").value`) == "abc")
+	n.check(`void (document.getElementById("text").value = "")`)
+	// A secret: once is enough.
+	again()
+	n.check(`void (() => { const e = document.createElement("input"); e.type = "password"; e.id = "secret"; document.getElementById("composer").append(e); e.focus(); })()`)
+	n.inside(steals)
+	ended()
+	try("it takes the focus from a secret", n.check(`document.activeElement.id`) != "secret")
+	n.check(`void document.getElementById("secret").remove()`)
 
 	// It covers a question, or asks another one over it.
 	again()
@@ -452,10 +482,35 @@ func TestAttackFilesApps(t *testing.T) {
 	n.inside(`(globalThis.first = "", globalThis.other = "", ask("ui/open-link", {url: "https://evil.example/"}).then((r) => { globalThis.other = JSON.stringify(r) }), 1)`)
 	n.insideHolds("the wish is refused", `other.includes("isError")`)
 	try("a dialogue over the question", n.check(open) == "true")
+	// It takes the focus from a question of its own, which ends with it, and from one of the model.
+	n.check(`void (servers.sales.got.length = 0)`)
 	n.inside(steals)
-	try("it takes the focus from a question", n.check(`document.activeElement.tagName`) == "IFRAME")
+	ended()
+	n.wait("its question is gone", `document.getElementById("ask").hidden`)
+	try("it takes the focus from its own question", n.check(inApp) == "true" || strings.Contains(n.check(`String(servers.sales.got)`), "covered"))
+	question := func() {
+		t.Helper()
+		n.then(turn{calls: []call{tc("sales_chart", "text", "second")}}, turn{text: "That was it."})
+		n.say("show second")
+		n.asks()
+		n.wait("the question has the focus", `document.activeElement.id === "ask"`)
+	}
+	again()
+	question()
+	n.inside(steals)
+	ended()
+	try("it takes the focus from a question", n.check(`document.activeElement.id`) != "ask")
 	n.answer(reject)
-	n.answered()
+	n.rested()
+	again()
+	question()
+	undefended()
+	n.inside(steals)
+	n.wait("the app has the focus", inApp)
+	control("it takes the focus from a question", n.check(`document.getElementById("ask").hidden`) == "false")
+	n.check(`void document.getElementById("ask").shadowRoot.querySelector("button").focus()`)
+	n.answer(reject)
+	n.rested()
 
 	// It asks until the user gives in: for each no another call.
 	again()
@@ -565,6 +620,7 @@ func (n appsPage) states(more func(state string, width int, dark bool)) {
 		for _, width := range []int{1400, 768, 390} {
 			for _, dark := range []bool{false, true} {
 				n.in.look(t, dark, width)
+				n.check(`void document.querySelector("#bottom [data-pane=chat]").click()`)
 				noViolations(t, n.in)
 				if wide := eval[int](t, n.in, `document.documentElement.scrollWidth`); wide > width {
 					t.Errorf("%s: the page is %d px wide in a window of %d", state, wide, width)

@@ -21,6 +21,7 @@ const (
 	mostLive   = 3 // that run at once
 	mostPapers = 8 // documents, between which apps stand. Later apps are at the end
 	mostNo     = 3 // refusals of the apps of a server, until the user opens one of them again
+	mostTaken  = 3 // times that an app takes the focus. From a question or a secret it does so once
 )
 
 // app is the place of the page of a tool (MCP App) in the conversation, below the call. The page runs in it, or a
@@ -38,6 +39,7 @@ type app struct {
 	end  context.CancelFunc // of the app that runs, or is being opened. Nil without one
 	live *iframe.App        // nil unless it runs
 	runs int                // number of times that it was closed
+	took int                // number of times that it took the focus since it was opened
 	told struct{ args, result bool }
 
 	box, stage, note        js.Value
@@ -66,6 +68,11 @@ func (t *Talk) place(tool string) *app {
 	bar, right := dom.Create("div", ""), dom.Create("span", "")
 	bar.Set("className", "bar tight")
 	right.Set("className", "bar tight end")
+	a.of.On(a.stage, "taken", func(e js.Value) { // from page.js, which has given it back
+		if a.took++; a.end != nil && (a.took >= mostTaken || e.Get("detail").Bool()) {
+			a.over("It was closed, because it took the keyboard from you. The keys of that moment may have reached it.")
+		}
+	})
 	a.opens = a.of.Button(right, "Open", "small", func() {
 		t.no[server] = 0
 		a.open()
@@ -108,7 +115,7 @@ func (a *app) open() {
 	}
 	ctx, end := context.WithCancel(a.t.ctx)
 	a.end = end
-	a.told.args, a.told.result = false, false
+	a.told.args, a.told.result, a.took = false, false, 0
 	a.say("Opening")
 	page, err := a.page, error(nil)
 	if page.HTML == "" {
@@ -218,7 +225,7 @@ func (a *app) options(ctx context.Context) iframe.AppOptions {
 // ask asks the user about a wish of the app. An app that the user does not use, or whose chat they don't see, has
 // none, and neither has one while another question is open: it could hide that one.
 func (a *app) ask(ctx context.Context, kind, text string) bool {
-	if !a.stage.Call("contains", dom.Focused()).Bool() || !a.t.options.InView(a.t) || a.t.no[a.server] >= mostNo || !dom.Element("ask").Get("hidden").Bool() {
+	if !a.stage.Call("contains", dom.Focused()).Bool() || a.stage.Get("inert").Bool() || !a.t.options.InView(a.t) || a.t.no[a.server] >= mostNo || !dom.Element("ask").Get("hidden").Bool() {
 		return false
 	}
 	q := dialog.Question{Text: "From " + a.name + ".", Until: ctx.Done(), Ready: func() bool { return true }, Answers: []string{"No", "Yes"}}

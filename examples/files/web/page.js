@@ -67,25 +67,50 @@
   }
 
   // ---- apps -------------------------------------------------------------------------
-  // The page of a tool can take the focus at any time, also a secret that the user types. So it is inert while they
-  // write or are asked, until the pointer moves over it, or Tab is pressed.
-  const ask = get('ask');
-  const hold = (/** @type {boolean} */ yes) => {
-    for (const stage of all('.app > .stage')) stage.inert = yes || !ask.hidden;
+  // The page of a tool can take the focus at any time, and no browser has a way to forbid it: also an inert frame takes
+  // it. So the page of a tool may have it where the pointer is, after Tab, and while it has it. Elsewhere its place is
+  // inert, by which the page hears the pointer come. A focus that comes to an inert place is given back at once.
+  const ask = get('ask'), modal = /** @type {HTMLDialogElement} */ (get('dialog'));
+  /** @type {EventTarget | null} */
+  let had = null; // the element whose focus ends now
+  const used = () => document.activeElement?.closest('.stage:not([inert])');
+  const secret = () => !!document.activeElement?.matches('[type=password]');
+  /** @param {(Element | null | undefined)[]} may elements whose apps may have the focus */
+  const hold = (...may) => {
+    for (const stage of all('.app > .stage')) {
+      const yes = !ask.hidden || !may.some((e) => e?.contains(stage));
+      if (stage.inert !== yes) stage.inert = yes;
+    }
   };
-  const written = (/** @type {EventTarget | null} */ e) => e instanceof HTMLElement && e.matches('textarea, select, input, [contenteditable]');
-  for (const event of ['focusin', 'keydown', 'input'])
-    addEventListener(event, (e) => { if (written(e.target)) hold(!(e instanceof KeyboardEvent && e.key === 'Tab')); }, true);
-  for (const event of ['pointermove', 'pointerdown'])
-    addEventListener(event, (e) => { if (e.target instanceof Element && e.target.closest('.app')) hold(false); }, true);
-  addEventListener('keydown', (e) => { if (e.key === 'Tab' && !written(e.target)) hold(false); }, true);
+  addEventListener('focusin', (e) => { if (e.target instanceof Element && !e.target.closest('.stage')) hold(); }, true);
+  addEventListener('keydown', (e) => hold(e.key === 'Tab' ? body : used()), true);
+  addEventListener('input', () => hold(used()), true);
+  addEventListener('pointerdown', (e) => { if (e.target instanceof Element) hold(e.target.closest('.app'), used()); }, true);
+  addEventListener('pointermove', (e) => {
+    if (e.target instanceof Element && (e.movementX || e.movementY)) hold(secret() ? null : e.target.closest('.app'), used());
+  }, true);
+  addEventListener('focusout', (e) => {
+    const last = had = e.composedPath()[0];
+    setTimeout(() => { if (had === last) had = null; });
+  }, true);
+  addEventListener('blur', () => {
+    const stage = /** @type {HTMLElement | null} */ (document.activeElement?.closest('.app > .stage'));
+    if (!stage) return;
+    if (!stage.inert && !modal.open) return hold(stage);
+    const back = had;
+    setTimeout(() => { // Chromium ignores a change of the focus during this event
+      if (back instanceof HTMLElement) back.focus({preventScroll: true});
+      if (stage.contains(document.activeElement)) /** @type {HTMLElement} */ (document.activeElement).blur();
+      stage.dispatchEvent(new CustomEvent('taken', {detail: modal.open || !ask.hidden || secret()}));
+    });
+  });
   addEventListener('keydown', (e) => {
     const back = e.key === 'Escape' && /** @type {HTMLElement | null} */ (document.querySelector('.app.large .enlarge'));
     if (!back) return;
     e.stopPropagation(); // it would stop the assistant
     back.click();
   }, true);
-  new MutationObserver(() => hold(true)).observe(ask, {attributeFilter: ['hidden']});
+  new MutationObserver(() => hold()).observe(ask, {attributeFilter: ['hidden']});
 
   // ---- widths -----------------------------------------------------------------------
   for (const bar of all('.split')) {
