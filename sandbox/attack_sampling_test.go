@@ -40,7 +40,7 @@ func sample(t *testing.T, asker *sandboxtest.Asker, o sandbox.RunOptions, n int,
 		o.SystemPrompt = "The app's own words."
 		o.Tools = append(sandbox.Standard(), sandbox.Tool{Tool: protocol.Tool{ID: "stranger", Parameters: `{"type":"object"}`}, Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
 			for _, r := range requests(i) {
-				text, finish, err := sandbox.Sample(ctx, "the server far", r)
+				text, finish, err := r.Sample(ctx, "the server far")
 				x.errs = append(x.errs, err)
 				if err == nil && (text != "an answer" || finish != "stop") {
 					t.Errorf("the stranger got %q, %q", text, finish)
@@ -112,7 +112,7 @@ func TestSample(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := sandbox.Sample(t.Context(), "x", ask("x")); !errors.Is(err, protocol.ErrSession) {
+	if _, _, err := ask("x").Sample(t.Context(), "x"); !errors.Is(err, protocol.ErrSession) {
 		t.Errorf("outside of a call: %v", err)
 	}
 	if res := x.Call(x.s.Context(t.Context()), "stranger", args{}); res.Err() != nil || len(x.asked) != 1 || !errors.Is(x.errs[1], protocol.ErrSession) {
@@ -256,7 +256,7 @@ func TestAttackSamplingNests(t *testing.T) {
 			var got error
 			h := build(t, parse(t, `{"capabilities": {"stream.send": true, "fs.read": ["."]}}`), sandboxtest.Always(policy.AnswerOnce), nil, func(o *sandbox.Options) {
 				o.Tools = append(sandbox.Standard(), sandbox.Tool{Tool: protocol.Tool{ID: "stranger", Parameters: `{"type":"object"}`, Time: time.Second}, Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
-					_, _, got = sandbox.Sample(ctx, "the server far", ask("x"))
+					_, _, got = ask("x").Sample(ctx, "the server far")
 					return "ok", nil
 				}})
 			})

@@ -17,7 +17,7 @@ const (
 	maxSampledTokens   = 4096 // of the answer
 )
 
-// Sample has the model of a session answer a request of somebody else, such as an MCP server whose tool runs.
+// Sample has the model of a session answer the request r of somebody else, such as an MCP server whose tool runs.
 // It is for Sample of package mcpclient. ctx is that of the tool's Run, and a run of the session must be active.
 //
 // The user is asked each time, and the question has the author who, the model, the whole request and the most
@@ -30,7 +30,7 @@ const (
 // Sample returns the answer and the reason of its end, as in a [PartFinish]. The error is [protocol.ErrInvalidParams]
 // for a request that has anything but text, [protocol.ErrResourceLimit] for one beyond a limit or a budget,
 // [protocol.ErrCapabilityDenied] after a no, and [protocol.ErrSession] without a run.
-func Sample(ctx context.Context, who string, r ModelRequest) (text, finish string, err error) {
+func (r ModelRequest) Sample(ctx context.Context, who string) (text, finish string, err error) {
 	c, ok := ctx.Value(callKey{}).(*Call)
 	if !ok {
 		return "", "", protocol.Errorf(protocol.ErrSession, "sample", who, "the model is asked only while a tool runs")
@@ -54,7 +54,7 @@ func Sample(ctx context.Context, who string, r ModelRequest) (text, finish strin
 		return "", "", err
 	}
 	defer c.clock.Hold()()
-	if err := c.askSample(ctx, who, model, r); err != nil {
+	if err := askSample(ctx, c, who, model, r); err != nil {
 		return "", "", err
 	}
 	if err := shared.step(); err != nil {
@@ -72,13 +72,6 @@ func Sample(ctx context.Context, who string, r ModelRequest) (text, finish strin
 		return "", "", err
 	}
 	return a.text(), finish, nil
-}
-
-// running reports whether a run of the session is active.
-func (s *Session) running() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.busy()
 }
 
 // sampled returns a stranger's request within its limits.
@@ -111,7 +104,7 @@ func sampled(who string, r ModelRequest) (ModelRequest, error) {
 
 // askSample asks the user about a stranger's request. The title stays the same for each of them, so that a no holds
 // for the next one.
-func (c *Call) askSample(ctx context.Context, who string, model Model, r ModelRequest) error {
+func askSample(ctx context.Context, c *Call, who string, model Model, r ModelRequest) error {
 	title := "let " + who + " ask the model " + gate.Spelled(model.Name())
 	q := gate.Request{Call: c.ID, ToolCall: c.model, Tool: c.tool.ID, Title: title, Risk: protocol.RiskHigh, Untrusted: true, Session: c.Session(), Agent: c.scope.agent, Args: c.Args,
 		Effects: []gate.Effect{{Text: title, Risk: protocol.RiskHigh}},

@@ -874,3 +874,10 @@ func modelMessage(m Message, to Model) []ModelMessage {
 	}
 	return out
 }
+
+// running reports whether a run of the session is active.
+func (s *Session) running() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy()
+}

@@ -418,7 +418,7 @@ func TestAttackSamplingOfServers(t *testing.T) {
 		}}
 		c, err := connect(t, s, func(o *mcpclient.Options) {
 			o.Sample = func(ctx context.Context, r sandbox.ModelRequest) (string, string, error) {
-				return sandbox.Sample(ctx, "the MCP server far", r)
+				return r.Sample(ctx, "the MCP server far")
 			}
 		})
 		must(t, err)

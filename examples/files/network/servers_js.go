@@ -178,7 +178,7 @@ func (n *Network) connect(s *server) {
 	o := mcpclient.Options{Name: k.Name, URL: k.URL, Apps: true, Tokens: k.Tokens, Transport: n.transport(s, k.Reach()), Ask: asker(k.Name), OnChange: func() { n.refresh(s) }}
 	if k.Samples {
 		o.Sample = func(ctx context.Context, r sandbox.ModelRequest) (string, string, error) {
-			return sandbox.Sample(ctx, "the MCP server "+k.Name, r)
+			return r.Sample(ctx, "the MCP server "+k.Name)
 		}
 	}
 	if k.Key != "" {

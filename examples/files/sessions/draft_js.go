@@ -53,9 +53,12 @@ func (d *drafts) unstow(id string) {
 	d.keep(id)
 }
 
+// writer is an app in a conversation, which may write for the user.
+type writer struct{ *Sessions }
+
 // draft puts a text of an app into the message field, below the text of the user's. The field does not get the focus: the
 // user's next Enter may be meant for the app.
-func (m *Sessions) draft(t *talk.Talk, text string) error {
+func (m writer) draft(t *talk.Talk, text string) error {
 	if m.cur != t {
 		return errors.New("the user sees another chat")
 	}
@@ -67,7 +70,7 @@ func (m *Sessions) draft(t *talk.Talk, text string) error {
 }
 
 // context attaches the text of an app to the user's next message, in the place of the one before.
-func (m *Sessions) context(t *talk.Talk, app, text string) {
+func (m writer) context(t *talk.Talk, app, text string) {
 	if m.cur == t {
 		m.files.context("Context from "+app+".txt", text)
 	}

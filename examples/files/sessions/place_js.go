@@ -31,8 +31,11 @@ type away struct {
 // computer is the name of the place for the user.
 const computer = "this computer"
 
-// places sets up the choice of the place where a conversation works.
-func (m *Sessions) places() {
+// places is the part of the conversations that work on this computer.
+type places struct{ *Sessions }
+
+// start sets up the choice of the place where a conversation works.
+func (m places) start() {
 	dom.OnClick("place-computer", func() { m.move(true) })
 	dom.OnClick("place-again", func() { m.connect("") })
 	dom.On(dom.Element("model-list"), "click", func(e js.Value) {
@@ -42,8 +45,8 @@ func (m *Sessions) places() {
 	})
 }
 
-// away returns the state of a conversation that works on this computer, and nil for one that works in this page.
-func (m *Sessions) away(t *talk.Talk) *away {
+// awayOf returns the state of a conversation that works on this computer, and nil for one that works in this page.
+func awayOf(m *Sessions, t *talk.Talk) *away {
 	if t == nil {
 		return nil
 	}
@@ -58,7 +61,7 @@ func (m *Sessions) away(t *talk.Talk) *away {
 }
 
 // ofBox returns the box that the user connected, with an empty address if there is none.
-func (m *Sessions) ofBox() place.Box {
+func (m places) ofBox() place.Box {
 	m.Lock.Lock()
 	defer m.Lock.Unlock()
 	k := m.Settings.Box
@@ -67,8 +70,8 @@ func (m *Sessions) ofBox() place.Box {
 
 // move lets the conversation in view work on this computer or in this page. One that has begun stays where it is, and a
 // new one is opened.
-func (m *Sessions) move(to bool) {
-	if m.cur == nil || (m.away(m.cur) != nil) == to {
+func (m places) move(to bool) {
+	if m.cur == nil || (awayOf(m.Sessions, m.cur) != nil) == to {
 		return
 	}
 	var a away
@@ -104,7 +107,7 @@ func (m *Sessions) move(to bool) {
 }
 
 // connect asks for the line of bailey-box. trouble is the reason why the present one can't be used, "" without one.
-func (m *Sessions) connect(trouble string) {
+func (m places) connect(trouble string) {
 	origin := js.Global().Get("location").Get("origin").String()
 	line := dom.Pre(strings.Join([]string{"bailey-box", "-origin", origin, "-policy", "policy.json", "-model", "NAME@ADDRESS"}, " "), "", "The command")
 	text := "Start bailey-box on this computer, and paste the line that it prints. The assistant then works there on a copy of the folder, with programs of this computer that the box allows. Its changes come to you before they reach the folder."
@@ -126,7 +129,7 @@ func (m *Sessions) connect(trouble string) {
 	if !ok || m.Settings.OfferReload() {
 		return
 	}
-	if m.away(m.cur) != nil {
+	if awayOf(m.Sessions, m.cur) != nil {
 		dom.Status("Connected.")
 		m.showPlace()
 		return
@@ -135,8 +138,8 @@ func (m *Sessions) connect(trouble string) {
 }
 
 // showPlace shows where the conversation in view works.
-func (m *Sessions) showPlace() {
-	a := m.away(m.cur)
+func (m places) showPlace() {
+	a := awayOf(m.Sessions, m.cur)
 	dom.Hide("model-name", a != nil)
 	dom.Hide("place-name", a == nil)
 	dom.Hide("place-again", m.Settings.Box.URL == "")
@@ -160,8 +163,8 @@ func (m *Sessions) showPlace() {
 
 // elsewhere is answer on this computer: the folder is copied to the box, which runs its own model, and its changes come
 // back for the user to review. It reports whether the run came to its end.
-func (m *Sessions) elsewhere(ctx context.Context, t *talk.Talk, _ sandbox.Model, text string, files []sandbox.File) bool {
-	a, b := m.away(t), m.ofBox()
+func (m places) elsewhere(ctx context.Context, t *talk.Talk, _ sandbox.Model, text string, files []sandbox.File) bool {
+	a, b := awayOf(m.Sessions, t), m.ofBox()
 	a.stop = func() { t.Cancel(context.Canceled) }
 	defer func() { a.stop = nil }()
 	send := text
@@ -242,7 +245,7 @@ func (m *Sessions) elsewhere(ctx context.Context, t *talk.Talk, _ sandbox.Model,
 }
 
 // ready copies the folder to the box, after a question when it is new there. Changes that the user has not seen come first.
-func (m *Sessions) ready(ctx context.Context, t *talk.Talk, a *away, b place.Box, files []sandbox.File) (err error) {
+func (m places) ready(ctx context.Context, t *talk.Talk, a *away, b place.Box, files []sandbox.File) (err error) {
 	switch {
 	case b.URL == "" || b.Credential == "":
 		return errors.New("No box is connected: choose This computer below the message field.")
@@ -311,14 +314,14 @@ func names(list []string) string {
 }
 
 // mayCopy asks whether the folder may be copied to the box.
-func (m *Sessions) mayCopy(t *talk.Talk, p place.Packed) bool {
+func (m places) mayCopy(t *talk.Talk, p place.Packed) bool {
 	list := dom.Create("ul", "")
 	row := func(text string) { list.Call("append", dom.Create("li", text)) }
 	if len(p.Denied) > 0 {
 		row("Not copied, by the rules of this page: " + names(p.Denied))
 	}
 	row("Not copied: what .gitignore names, and links")
-	if other := m.away(t).about.Files.ID; other != "" {
+	if other := awayOf(m.Sessions, t).about.Files.ID; other != "" {
 		row("The box has the files of another chat: what was changed in them, and not reviewed yet, is lost")
 	}
 	if len(t.Session.Recent()) > 0 {
@@ -330,7 +333,7 @@ func (m *Sessions) mayCopy(t *talk.Talk, p place.Packed) bool {
 }
 
 // take brings the changes of the box to the user. It reports whether there are some.
-func (m *Sessions) take(ctx context.Context, t *talk.Talk, a *away, b place.Box) (bool, error) {
+func (m places) take(ctx context.Context, t *talk.Talk, a *away, b place.Box) (bool, error) {
 	archive, err := b.Changes(ctx, a.files)
 	if err != nil {
 		return false, err
@@ -349,7 +352,7 @@ func (m *Sessions) take(ctx context.Context, t *talk.Talk, a *away, b place.Box)
 }
 
 // question shows a question of the box to the user, and sends the answer.
-func (m *Sessions) question(ctx context.Context, b place.Box, session string, q place.Question) {
+func (m places) question(ctx context.Context, b place.Box, session string, q place.Question) {
 	answers := make([]policy.Answer, len(q.Requests))
 	replies, err := m.sheet.Ask(ctx, q.Prompt(session))
 	for i := range answers {
@@ -364,7 +367,7 @@ func (m *Sessions) question(ctx context.Context, b place.Box, session string, q 
 }
 
 // keepAnswer stores the answer of the box as one of this conversation.
-func (m *Sessions) keepAnswer(t *talk.Talk, a *away, r *place.Recorder, whole bool) error {
+func (m places) keepAnswer(t *talk.Talk, a *away, r *place.Recorder, whole bool) error {
 	messages, parts := r.Records(whole)
 	rec := t.Session.Record()
 	rec.UpdatedAt = time.Now()

@@ -41,7 +41,7 @@ func (m *Sessions) composer() {
 	})
 	dom.On(dom.Element("again"), "click", func(js.Value) {
 		t := m.cur
-		switch far := m.away(t) != nil; {
+		switch far := awayOf(m, t) != nil; {
 		case t == nil || !far && m.unreached() || t.Cancel != nil:
 		case far && dom.Value("text") != "": // it was given back
 			m.send(dom.Value("text"))
@@ -93,7 +93,7 @@ func (m *Sessions) send(text string) {
 		dom.Status("A folder is being opened: send it again when it is.")
 		return
 	}
-	far := m.away(t) != nil
+	far := awayOf(m, t) != nil
 	if t.Cancel == nil && !far && m.unreached() {
 		return
 	}
@@ -142,7 +142,7 @@ func (m *Sessions) compact(t *talk.Talk) bool {
 		dom.Status("The assistant is at work: stop it first, or wait until it is done.")
 		return false
 	}
-	if m.away(t) != nil {
+	if awayOf(m, t) != nil {
 		dom.Status("A chat on " + computer + " is shortened there, by itself.")
 		return false
 	}
@@ -207,7 +207,7 @@ func (m *Sessions) runBy(by func() (sandbox.Model, error), t *talk.Talk, text st
 		t.Cancel, again.Cancel = nil, cancel
 		again.Began, t = t.Began, again
 	}
-	far := m.away(t) != nil
+	far := awayOf(m, t) != nil
 	var model sandbox.Model
 	var err error
 	if !far {
@@ -227,7 +227,7 @@ func (m *Sessions) runBy(by func() (sandbox.Model, error), t *talk.Talk, text st
 	answer := m.answer
 	switch {
 	case far:
-		answer = m.elsewhere
+		answer = places{m}.elsewhere
 	case dom.Element("plan").Get("checked").Bool():
 		answer = m.planned
 	}
@@ -328,7 +328,7 @@ func (m *Sessions) interrupt() {
 		return
 	}
 	if t.Cancel != nil {
-		if a := m.away(t); a != nil && a.stop != nil {
+		if a := awayOf(m, t); a != nil && a.stop != nil {
 			go a.stop()
 		}
 		t.Session.Interrupt("the user pressed stop")
@@ -354,7 +354,7 @@ func (m *Sessions) tour() {
 	if m.cur != nil && (len(m.cur.Session.Recent()) > 0 || m.cur.Cancel != nil) {
 		m.begin()
 	}
-	m.move(false)
+	places{m}.move(false)
 	t := m.cur
 	for _, text := range []string{
 		"list the files",

@@ -101,7 +101,7 @@ func New(ctx context.Context, o Options) (*Sessions, error) {
 	talk.OnCard(func() *talk.Talk { return m.cur })
 	talk.OnScheme(func() *talk.Talk { return m.cur })
 	m.composer()
-	m.places()
+	places{m}.start()
 	return m, nil
 }
 
@@ -231,7 +231,7 @@ func (m *Sessions) adopt(s *sandbox.Session) error {
 	t, err := talk.New(m.ctx, m.box, s, talk.Options{
 		InView: func(t *talk.Talk) bool { return m.cur == t }, OnNews: m.strip,
 		Blocked: m.Shield.Stopped, WayOut: m.Shield.WayOut, Renderer: m.answers, Reveal: m.View, Picture: m.Picture, Keep: m.Keep, Edit: m.edit, Fork: m.forkAt, Retry: m.retry, Undo: m.undo, Mark: m.mark, Agent: m.agent(m.store),
-		Page: m.Page, Free: m.Free, Draft: m.draft, Context: m.context,
+		Page: m.Page, Free: m.Free, Draft: writer{m}.draft, Context: writer{m}.context,
 	})
 	if err != nil {
 		s.Close()
@@ -310,7 +310,7 @@ func (m *Sessions) show(t *talk.Talk) error {
 		dom.Enable(id, true)
 	}
 	m.shown(t)
-	m.showPlace()
+	places{m}.showPlace()
 	m.recorded(t.Session)
 	m.sheet.ShowWhose() // a question stays, whichever conversation is in view
 	return nil
