@@ -124,7 +124,10 @@ func TestAttackSecretsOfAPage(t *testing.T) {
 	// said reports whether the value can be read in anything that a conversation with calls leaves.
 	const said = secretKit + `const said = async (calls, options) => { const name = 'sessions ' + Math.random(), notes = []; const b = await open({store: name, ask: (q) => { notes.push(q); return 'once'; }, onProgress: (x) => notes.push(x), ...options?.(() => b)}); const s = await b.session(), c = [];
 		for await (const x of s.send(turns({calls}, {echo: true}))) c.push(x); const got = JSON.stringify([c, notes, await s.messages(), await b.sessions(), await b.tools(), await b.secrets()]) + await s.export(); await b.close(); const kept = await stored(name); if (!kept.includes('you sent')) throw new Error('the database has no answer: ' + kept.length); return has(got + kept); }; `
-	for _, as := range []string{"plain", "base64", "hex", "reversed", "escaped", "percent", "status", "html"} {
+	for i, as := range []string{"plain", "base64", "hex", "reversed", "escaped", "percent", "status", "html"} {
+		if testing.Short() && i%4 != 0 {
+			continue // make npm and make attack try all
+		}
 		at := `at(there, '?as=` + as + `')`
 		table.Try("an answer, "+as, won(t, p, said+`return said([{tool: 'web_request', args: {url: `+at+`, headers: header}}])`))
 		// A tool of the page that fills the header by itself shows the answer as it came. With hideSecrets it does not.

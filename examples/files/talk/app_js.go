@@ -132,7 +132,7 @@ func (a *app) open() {
 		}
 		return
 	case errors.Is(err, iframe.ErrLeaks):
-		a.over("It can't be shown: in this browser, or without the header Connection-Allowlist, it could send data away by the names that it looks up.")
+		a.over("It can't be shown: in this browser, or with the settings of this site, it could send data away by the names that it looks up.")
 		return
 	case err != nil:
 		a.over("It can't be shown: " + dom.Cut(protocol.Public(err).Message, 300))
@@ -334,7 +334,7 @@ func (a *app) enlarge(yes bool) {
 		return
 	}
 	a.box.Get("classList").Call("toggle", "large", yes)
-	for _, e := range dom.Each(dom.Document().Call("querySelectorAll", "header, nav, aside, main > :not(#talk, #ask, #heard, .state), #bottom, .paper > :not(.large)")) {
+	for _, e := range dom.Each(dom.Document().Call("querySelectorAll", ":has(> h1), nav, aside, main > :not(#talk, #ask, #heard, .state), #bottom, .paper > :not(.large)")) {
 		e.Set("inert", yes)
 	}
 	if a.live != nil {
@@ -414,7 +414,7 @@ func (t *Talk) ran(c *card, p sandbox.PartRecord, now bool) {
 			return sandbox.ToolResult{Data: d["output"], Files: files}.ForApp()
 		}
 	case why == "stopped" || d["reason"] == string(protocol.ReasonRejected):
-		a.stopped = fmt.Sprintf("The call did not run to its end: %s", dom.Cut(why, 200))
+		a.stopped = fmt.Sprintf("The step did not run to its end: %s", dom.Cut(why, 200))
 	default:
 		a.result = func(context.Context) map[string]any {
 			return map[string]any{"isError": true, "content": []any{map[string]any{"type": "text", "text": why}}}
