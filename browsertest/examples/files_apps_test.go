@@ -432,19 +432,21 @@ func TestAttackFilesApps(t *testing.T) {
 	more := func(text string) {
 		n.act("tools/call", object{"name": "more", "arguments": object{"text": text}})
 	}
+	more("once")
+	n.asks()
+	n.answer(reject)
+	holds(t, "refused", n.answered(), "isError")
 	for i := range 3 {
 		more(fmt.Sprint("again ", i))
-		n.asks()
-		n.answer(reject)
-		holds(t, "refused", n.answered(), "isError")
+		got := n.answered() // of the box, and for further wishes of the app's place
+		try(fmt.Sprint("a question for each no, ", i), !strings.Contains(got, "the user has refused this before") && !strings.Contains(got, "the user has refused 3 wishes"))
 	}
-	more("once more")
-	poll.Try(func() bool {
-		return n.check(`document.getElementById("ask").hidden`) == "false" || n.inside(`answer`) != ""
-	})
-	try("a question for each no", !strings.Contains(n.inside(`answer`), "refused 3 wishes"))
+	// A message of the user's ends that, and a press that opens the app again.
+	n.then(turn{text: "Go on."})
+	n.say("go on")
+	n.rested()
 	again()
-	more("when the user has opened it")
+	more("after a message")
 	n.asks()
 	n.answer(once)
 	control("a question for each no", strings.Contains(n.answered(), "the page had"))
