@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -303,8 +304,16 @@ func TestSweepHalf(t *testing.T) {
 func TestWithUs(t *testing.T) {
 	ended := make(chan *exec.Cmd)
 	var in io.WriteCloser
-	go func() {
+	var start func()
+	start = func() {
 		runtime.LockOSThread()
+		if unix.Gettid() == os.Getpid() { // the main thread does not end with a goroutine, so another one takes another thread
+			defer runtime.UnlockOSThread()
+			var other sync.WaitGroup
+			other.Go(start)
+			other.Wait()
+			return
+		}
 		cmd := exec.Command("/bin/sh", "-c", "read x")
 		withUs(cmd)
 		var err error
@@ -316,7 +325,8 @@ func TestWithUs(t *testing.T) {
 		}
 		ended <- cmd
 		// The thread ends with the goroutine that is locked to it.
-	}()
+	}
+	go start()
 	cmd := <-ended
 	defer in.Close()
 	_ = cmd.Wait()
