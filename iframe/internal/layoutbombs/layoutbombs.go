@@ -3,6 +3,7 @@ package layoutbombs
 import (
 	_ "embed" // for the corpus
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ type Bomb struct {
 func Load() ([]Bomb, error) {
 	var rows []struct {
 		Name, Tries string
-		Text        []json.RawMessage
+		Text        parts
 	}
 	if err := json.Unmarshal(corpus, &rows); err != nil {
 		return nil, fmt.Errorf("bombs.json: %w", err)
@@ -60,63 +61,86 @@ func Load() ([]Bomb, error) {
 	return bombs, nil
 }
 
+// parts is what a text is made of, decoded once, because a part may be repeated 100,000 times.
+type parts []part
+
+// A part is a text, characters in a range, or other parts, repeated.
+type part struct {
+	text     string
+	from, to rune // if to is not 0
+	inner    parts
+	times    int
+}
+
+// UnmarshalJSON reads the three forms that Load describes.
+func (p *part) UnmarshalJSON(text []byte) (err error) {
+	switch text[0] {
+	case '"':
+		return json.Unmarshal(text, &p.text)
+	case '[':
+		var list []json.RawMessage
+		if err := json.Unmarshal(text, &list); err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return errors.New("an empty list: want a number and parts")
+		}
+		if p.times, err = strconv.Atoi(string(list[0])); err != nil {
+			return err
+		}
+		p.inner = make(parts, len(list)-1)
+		for i := range p.inner {
+			if err := json.Unmarshal(list[1+i], &p.inner[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var r struct{ From, To string }
+	if err := json.Unmarshal(text, &r); err != nil {
+		return err
+	}
+	from, err := strconv.ParseInt(r.From, 16, 32)
+	if err != nil {
+		return err
+	}
+	to, err := strconv.ParseInt(r.To, 16, 32)
+	p.from, p.to = rune(from), rune(to)
+	return err
+}
+
 // size returns in fixed the number of bytes of parts without the repetitions with n = 0, and in
 // fill the number of bytes that each such repetition adds.
-func size(parts []json.RawMessage) (fixed, fill int, err error) {
+func size(p parts) (fixed, fill int, err error) {
 	var once, twice strings.Builder
-	if err := expand(&once, parts, 0); err != nil {
+	if err := expand(&once, p, 0); err != nil {
 		return 0, 0, err
 	}
-	if err := expand(&twice, parts, 1); err != nil {
+	if err := expand(&twice, p, 1); err != nil {
 		return 0, 0, err
 	}
 	return once.Len(), twice.Len() - once.Len(), nil
 }
 
-func expand(b *strings.Builder, parts []json.RawMessage, fill int) error {
-	for _, part := range parts {
-		switch part[0] {
-		case '"':
-			var s string
-			if err := json.Unmarshal(part, &s); err != nil {
+func expand(b *strings.Builder, all parts, fill int) error {
+	for _, p := range all {
+		b.WriteString(p.text)
+		for c := p.from; c <= p.to && p.to != 0; c++ {
+			b.WriteRune(c)
+		}
+		n := p.times
+		if n == 0 {
+			n = fill
+		}
+		for range n {
+			if b.Len() > 10*MaxBytes {
+				return fmt.Errorf("more than %d bytes", b.Len())
+			}
+			if len(p.inner) == 0 {
+				break
+			}
+			if err := expand(b, p.inner, fill); err != nil {
 				return err
-			}
-			b.WriteString(s)
-		case '[':
-			var list []json.RawMessage
-			if err := json.Unmarshal(part, &list); err != nil {
-				return err
-			}
-			n, err := strconv.Atoi(string(list[0]))
-			if err != nil {
-				return err
-			}
-			if n == 0 {
-				n = fill
-			}
-			for range n {
-				if b.Len() > 10*MaxBytes {
-					return fmt.Errorf("more than %d bytes", b.Len())
-				}
-				if err := expand(b, list[1:], fill); err != nil {
-					return err
-				}
-			}
-		default:
-			var r struct{ From, To string }
-			if err := json.Unmarshal(part, &r); err != nil {
-				return err
-			}
-			from, err := strconv.ParseInt(r.From, 16, 32)
-			if err != nil {
-				return err
-			}
-			to, err := strconv.ParseInt(r.To, 16, 32)
-			if err != nil {
-				return err
-			}
-			for c := from; c <= to; c++ {
-				b.WriteRune(rune(c))
 			}
 		}
 	}
