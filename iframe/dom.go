@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/wire/btcp"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/protocol/compat"
 )
 
 // DOMEnclaveOptions configure a DOM enclave. The zero value is the strictest level, an
@@ -23,8 +23,8 @@ type DOMEnclaveOptions struct {
 	// other policy of today's browsers closes these channels for code with a document.
 	AllowWithoutConnectionAllowlist bool
 
-	// Connect lists the origins from which the code may fetch, in the form that
-	// [compat.ConnectSrc] returns: https://host, or http:// for this machine only. The code can
+	// Connect lists the origins from which the code may fetch: https://host, or http:// for this
+	// machine only. The code can
 	// also send data to these origins. The page's connect-src and Connection-Allowlist must
 	// list them too, unless the enclave has its own page (URL). A server receives the origin
 	// "null". The default is none, and the code then has no fetch.
@@ -42,9 +42,14 @@ type DOMEnclaveOptions struct {
 	// Label is the accessible name of the frame. The default is "Sandbox".
 	Label string
 
-	// Config narrows the policy of the code's document, in the format of other systems' sandbox
-	// configurations. See [compat.ParseIframeConfig].
-	Config compat.IframeConfig
+	// Config, if set, narrows the policy of the code's document. It is the JSON of BTCP's iframe
+	// sandbox:
+	//
+	//	{"config": {"sandbox": "iframe", "iframeOptions": {"sandbox": "allow-scripts", "csp": {"default-src": "'none'"}}}}
+	//
+	// A flag except allow-scripts, a source that the policy lacks and an unknown key are errors.
+	// 'unsafe-inline' is left out: the enclave's scripts run by their hashes.
+	Config string
 }
 
 // NewDOMEnclave makes an enclave whose code has its own document: DOMParser, querySelector,
@@ -165,9 +170,13 @@ func checkConnect(origin string) error {
 }
 
 // narrowed returns the directives of a configuration that are stricter than the enclave's own.
-func narrowed(c compat.IframeConfig) (string, error) {
-	if len(c.CSP) == 0 {
+func narrowed(config string) (string, error) {
+	if config == "" {
 		return "", nil
+	}
+	c, err := btcp.ParseIframeConfig(config)
+	if err != nil {
+		return "", err
 	}
 	base := map[string][]string{"default-src": {"'none'"}}
 	for _, d := range frame.DOMSources() {

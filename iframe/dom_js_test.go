@@ -11,7 +11,6 @@ import (
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/protocol/compat"
 )
 
 func domEnclave(t *testing.T, opts DOMEnclaveOptions) *Enclave {
@@ -193,23 +192,20 @@ func TestDOMEnclaveNeedsConnectionAllowlist(t *testing.T) {
 }
 
 func TestDOMEnclaveConfig(t *testing.T) {
-	config, err := compat.ParseIframeConfig(`{"config": {"sandbox": "iframe", "iframeOptions": {"sandbox": "allow-scripts", "csp": {"default-src": "'none'", "script-src": "'unsafe-inline'", "img-src": "data:"}}}}`)
-	if err != nil {
-		t.Fatal(err)
+	config := func(images string) string {
+		return `{"config": {"sandbox": "iframe", "iframeOptions": {"sandbox": "allow-scripts", "csp": {"default-src": "'none'", "script-src": "'unsafe-inline'", "img-src": "` + images + `"}}}}`
 	}
 	code := `const load = (src) => new Promise((r) => { const i = new Image(); i.onload = () => r("shown"); i.onerror = () => r("blocked"); i.src = src });
 		const data = "data:image/svg+xml," + encodeURIComponent("<svg xmlns='http://www.w3.org/2000/svg' width='1' height='1'/>"); return await load(data)`
-	e := domEnclave(t, DOMEnclaveOptions{Config: config})
+	e := domEnclave(t, DOMEnclaveOptions{Config: config("data:")})
 	if res, err := e.Run(testContext(t), code, RunOptions{}); err != nil || res.Value != "shown" {
 		t.Errorf("%v %v", err, res)
 	}
-	config.CSP["img-src"] = nil
-	narrow := domEnclave(t, DOMEnclaveOptions{Config: config})
+	narrow := domEnclave(t, DOMEnclaveOptions{Config: config("'none'")})
 	if res, err := narrow.Run(testContext(t), code, RunOptions{}); err != nil || res.Value != "blocked" {
 		t.Errorf("%v %v", err, res)
 	}
-	config.CSP["img-src"] = []string{"https://example.com"}
-	if _, err := NewDOMEnclave(testContext(t), DOMEnclaveOptions{Config: config}); !errors.Is(err, protocol.ErrCapabilityDenied) {
+	if _, err := NewDOMEnclave(testContext(t), DOMEnclaveOptions{Config: config("https://example.com")}); !errors.Is(err, protocol.ErrCapabilityDenied) {
 		t.Errorf("a wider policy: %v", err)
 	}
 	for _, o := range []DOMEnclaveOptions{{Height: -1}, {Height: 10_001}} {

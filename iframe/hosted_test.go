@@ -6,7 +6,6 @@ import (
 
 	"github.com/bailey-go/bailey/internal/frame"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/protocol/compat"
 )
 
 func TestEnclavePage(t *testing.T) {
@@ -69,7 +68,7 @@ func TestEnclavePagesDiffer(t *testing.T) {
 	add("name", p, err)
 	p, err = DOMEnclaveOptions{}.Page()
 	add("dom", p, err)
-	p, err = DOMEnclaveOptions{Config: compat.IframeConfig{CSP: map[string][]string{"img-src": {"'none'"}}}}.Page()
+	p, err = DOMEnclaveOptions{Config: `{"config":{"sandbox":"iframe","iframeOptions":{"csp":{"img-src":"'none'"}}}}`}.Page()
 	add("dom narrowed", p, err)
 }
 

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,7 @@ import (
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/progress"
 	"github.com/bailey-go/bailey/internal/stopclock"
+	"github.com/bailey-go/bailey/internal/wire/pml"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox/internal/gate"
 	"github.com/bailey-go/bailey/sandbox/internal/near"
@@ -292,6 +294,34 @@ func (b *Box) CallForModel(ctx context.Context, id string, args any, local bool)
 		t.Text, t.Files, t.Withheld = c.forModel(ctx, res, local, false)
 	}}, make(chan struct{}, 1))
 	return t
+}
+
+// AnswerPML answers a message "rpc_call" of a worker of Casys PML with a message "rpc_result". The call is
+// one of [Box.CallForModel]: it passes every step, and the answer has only the content that may be sent, unless
+// local is set because the worker and its model are on this machine. The names of PML's document, such as
+// mcp.filesystem.read_file, are the box's own tools unless a server has the name. All others are tools of MCP
+// servers. A message that can't be read is answered with an error.
+func (b *Box) AnswerPML(ctx context.Context, message string, local bool) string {
+	c, err := pml.DecodeCall(message)
+	out := pml.Result{ID: cmp.Or(c.ID, "unknown"), Err: err}
+	if err != nil {
+		return pml.EncodeResult(out)
+	}
+	id := builtinName("mcp." + c.Tool.Server + "." + c.Tool.Name)
+	if hasServer(b, c.Tool.Server) || strings.HasPrefix(id, "mcp.") {
+		id = c.Tool.Server + "_" + c.Tool.Name
+		if t := b.byID[id]; t == nil || t.Server != c.Tool.Server {
+			out.Err = protocol.Errorf(protocol.ErrToolNotFound, "call", c.Tool.Server+"."+c.Tool.Name, "there is no such tool")
+			return pml.EncodeResult(out)
+		}
+	}
+	res := b.CallForModel(ctx, id, c.Args, local)
+	if out.Err = res.Result.Err(); out.Err != nil {
+		out.Err = protocol.Errorf(protocol.CodeOf(out.Err), "", "", "%s", res.Text)
+	} else if out.Value, out.Err = protocol.ParseJSON(res.Text, protocol.JSONLimits{Bytes: 16 << 20}); out.Err != nil {
+		out.Value, out.Err = res.Text, nil // it was cut
+	}
+	return pml.EncodeResult(out)
 }
 
 // CallForApp makes a call that the page of a tool asks for, see [Tool].App. tool is the id of the tool

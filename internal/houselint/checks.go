@@ -82,6 +82,49 @@ func (s *Source) unused() []string {
 	return out
 }
 
+// codecs are the folders that read and write the messages of other systems.
+var codecs = []string{"internal/wire/btcp", "internal/wire/pml"}
+
+// uncalled returns the exported functions of codecs that only tests call. A codec that nothing
+// calls is not part of the product.
+func (s *Source) uncalled() []string {
+	called := map[string]bool{} // folder + "." + name
+	for dir, p := range s.packages {
+		for _, f := range p.files {
+			if f.test {
+				continue
+			}
+			imports := s.imports(f)
+			ast.Inspect(f.ast, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && imports[x.Name] != "" {
+						called[imports[x.Name]+"."+n.Sel.Name] = true
+					}
+				case *ast.CallExpr:
+					if id, ok := n.Fun.(*ast.Ident); ok {
+						called[dir+"."+id.Name] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	var out []string
+	for _, p := range s.packages {
+		if !slices.Contains(codecs, p.Dir) {
+			continue
+		}
+		for _, n := range p.exported() {
+			if _, ok := n.node.(*ast.FuncType); ok && !called[p.Dir+"."+n.name] {
+				out = append(out, fmt.Sprintf("%s: %s.%s", s.fset.Position(n.pos), p.Name, n.name))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // mentioned marks the types in the signatures, fields and elements of a package's exported
 // declarations. They are part of the API even if no package writes their names.
 func (s *Source) mentioned(p *Package, used map[string]bool) {

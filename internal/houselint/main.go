@@ -13,6 +13,7 @@ import (
 type Limits struct {
 	Protocol, Public                                int // exported top-level names
 	Aliases, Unused, Undocumented, Scattered, Files int // Files: the number of files with methods of one type
+	Uncalled                                        int // functions of codecs
 	What, Semicolons, Returns                       float64
 	PaperWhat, PaperSemicolons                      float64 // in each paper
 	TextWhat, TextSemicolons                        float64 // in the texts of errors. A semicolon divides the fault from the way out.
@@ -76,6 +77,7 @@ func (s *Source) check(w io.Writer, l Limits, list bool) bool {
 	}
 	places("public types that are aliases of internal ones", l.Aliases, s.aliases())
 	places("exported names that nothing else uses", l.Unused, s.unused())
+	places("functions of other systems' codecs that only tests call", l.Uncalled, s.uncalled())
 	places("exported names without a comment that begins with them", l.Undocumented, s.undocumented())
 	places(fmt.Sprintf("types with methods in more than %d files", l.Files), l.Scattered, s.scattered(l.Files))
 

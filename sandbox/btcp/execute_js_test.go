@@ -6,16 +6,12 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/iframe"
-	"github.com/bailey-go/bailey/protocol/compat"
 	"github.com/bailey-go/bailey/sandbox/btcp"
 )
 
 // The tools of BTCP's documents run in the two kinds of sandboxes.
 func TestExecuteInEnclaves(t *testing.T) {
-	config, err := compat.ParseIframeConfig(`{"config":{"sandbox":"iframe","iframeOptions":{"sandbox":"allow-scripts","csp":{"default-src":"'none'","script-src":"'unsafe-inline'"}}}}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	const config = `{"config":{"sandbox":"iframe","iframeOptions":{"sandbox":"allow-scripts","csp":{"default-src":"'none'","script-src":"'unsafe-inline'"}}}}`
 	worker, err := iframe.NewEnclave(t.Context(), iframe.EnclaveOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -10,14 +10,19 @@ package enclave
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"maps"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/internal/asset"
 	"github.com/bailey-go/bailey/internal/typescript"
+	"github.com/bailey-go/bailey/internal/wire/pml"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -89,6 +94,83 @@ func (r *Runner) RunCode(ctx context.Context, tools *protocol.Toolset, code stri
 		return res, nil // an error of the code is in the result
 	}
 	return res, err
+}
+
+// RunPML runs the code of a message "init" of Casys PML, and returns its message "execution_complete". It takes the place of
+// the worker of PML's sandbox. Each call of a tool is a message "rpc_call" to rpc, which returns the "rpc_result" of
+// the bridge. [sandbox.Box.AnswerPML] is such a bridge, with the tools of a box:
+//
+//	done := runner.RunPML(ctx, init, func(ctx context.Context, call string) (string, error) { return box.AnswerPML(ctx, call, true), nil })
+//
+// The code calls mcp.server.tool(args) for the tools that the message names, and finds the variables of its context. It may be
+// TypeScript, see Runner.TypeScript. The limits are those of the policy.
+func (r *Runner) RunPML(ctx context.Context, init string, rpc func(ctx context.Context, call string) (result string, err error)) string {
+	value, err := r.runPML(ctx, init, rpc)
+	return pml.EncodeResult(pml.Result{Value: value, Err: err})
+}
+
+func (r *Runner) runPML(ctx context.Context, init string, rpc func(ctx context.Context, call string) (string, error)) (any, error) {
+	m, err := pml.DecodeInit(init)
+	if err != nil {
+		return nil, err
+	}
+	tools := &protocol.Toolset{}
+	for _, t := range m.Tools {
+		err := tools.Add(protocol.Tool{ID: t.Server + "_" + t.Name, Server: t.Server, Parameters: `{"type":"object"}`, Execute: func(ctx context.Context, args any) (any, error) {
+			return callPML(ctx, pml.Call{ID: rand.Text(), Tool: t, Args: args}, rpc)
+		}})
+		if err != nil {
+			return nil, err
+		}
+	}
+	names := slices.Sorted(maps.Keys(m.Context))
+	for _, name := range names {
+		if !variable.MatchString(name) {
+			return nil, protocol.Errorf(protocol.ErrInvalidParams, "init", name, "the context has a name that no variable can have")
+		}
+	}
+	code := m.Code // without an inline part it keeps the numbers of its lines
+	if m.Inline != "" {
+		code = m.Inline + "\n" + code
+	}
+	code = "const {" + strings.Join(names, ", ") + "} = args; " + code
+	context := map[string]any{}
+	maps.Copy(context, m.Context)
+	res, err := r.RunCode(ctx, tools, code, context)
+	if err == nil && res.Error != nil && res.Error.Name == "SyntaxError" && res.Stats.ToolCalls == 0 && res.Stats.ConsoleCalls == 0 {
+		if plain, failed := r.StripTypes(ctx, code); failed == nil && plain != code {
+			res, err = r.RunCode(ctx, tools, plain, context)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if res.Error != nil {
+		return nil, res.Error
+	}
+	return res.Value, nil
+}
+
+var variable = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]{0,63}$`)
+
+// callPML has the bridge make a call. Its answer must be that of this call.
+func callPML(ctx context.Context, c pml.Call, rpc func(ctx context.Context, call string) (string, error)) (any, error) {
+	message, err := pml.EncodeCall(c)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := rpc(ctx, message)
+	if err != nil {
+		return nil, err
+	}
+	res, err := pml.DecodeResult(answer)
+	if err == nil && res.ID != c.ID {
+		err = protocol.Errorf(protocol.ErrSecurityViolation, "call", c.Tool.Name, "the answer is that of another call")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return res.Value, res.Err
 }
 
 // said returns a call of console as one line.

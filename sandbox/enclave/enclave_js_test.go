@@ -10,6 +10,7 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
+	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/enclave"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -99,6 +100,73 @@ func TestCodeWithTheNamesOfPML(t *testing.T) {
 	}
 	if n := len(asker.Prompts()); n != 2 {
 		t.Errorf("%d prompts", n)
+	}
+}
+
+// Messages of Casys PML run code whose calls pass the gate of a box.
+func TestPML(t *testing.T) {
+	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true}, "filesystem": {"denyRead": ["private"], "allowWrite": ["."]},
+		"rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mem := fsaccess.NewMemory(fsaccess.MemoryOptions{})
+	_ = mem.WriteFile("a.txt", []byte("6"), 0o644)
+	_ = mem.WriteFile("private", []byte("secret"), 0o644)
+	asker := sandboxtest.Script(sandbox.Reply{Answer: policy.AnswerOnce})
+	box, err := sandbox.New(sandbox.Options{FS: mem, Policy: p, Ask: asker})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := enclave.New(p, iframe.EnclaveOptions{})
+	defer r.Close()
+	var sent []string
+	bridge := func(ctx context.Context, call string) (string, error) {
+		sent = append(sent, call)
+		return box.AnswerPML(ctx, call, true), nil
+	}
+	const tools = `"toolDefinitions":[{"server":"filesystem","name":"read_file","description":"","inputSchema":{}},{"server":"filesystem","name":"write_file","description":"","inputSchema":{}},{"server":"other","name":"x","description":"","inputSchema":{}}]`
+	run := func(code, more string, bridge func(context.Context, string) (string, error)) string {
+		text, _ := protocol.EncodeJSON(code, protocol.JSONLimits{})
+		return r.RunPML(t.Context(), `{"type":"init","code":`+text+`,`+tools+more+`}`, bridge)
+	}
+	const catch = `const code = async (f) => { try { return await f() } catch (e) { return e.code } }; `
+	for _, c := range []struct{ name, code, more, want string }{
+		{"a value", `return x * 7`, `,"context":{"x":6}`, `{"result":42,"success":true,"type":"execution_complete"}`},
+		{"inline code", `return f(2)`, `,"capabilityContext":"const f = (n) => n + 1; // a comment"`, `{"result":3,"success":true,"type":"execution_complete"}`},
+		{"a call", `return (await mcp.filesystem.read_file({path: "a.txt"})).content`, ``, `{"result":"6","success":true,"type":"execution_complete"}`},
+		{"a denied call", catch + `return code(() => mcp.filesystem.read_file({path: "private"}))`, ``, `{"result":"CAPABILITY_DENIED","success":true,"type":"execution_complete"}`},
+		{"a call, agreed", `await mcp.filesystem.write_file({path: "b.txt", content: "7"}); return 1`, ``, `{"result":1,"success":true,"type":"execution_complete"}`},
+		{"a call, declined", catch + `return code(() => mcp.filesystem.write_file({path: "c.txt", content: "7"}))`, ``, `{"result":"CAPABILITY_DENIED","success":true,"type":"execution_complete"}`},
+		{"a tool of nobody", catch + `return code(() => mcp.other.x({}))`, ``, `{"result":"TOOL_NOT_FOUND","success":true,"type":"execution_complete"}`},
+		{"a tool that the message does not name", catch + `return [typeof mcp.shell, await code(() => callTool("bash", {command: "ls"}))]`, ``, `{"result":["undefined","TOOL_NOT_FOUND"],"success":true,"type":"execution_complete"}`},
+		{"an error", `throw new Error("no paper")`, ``, `{"error":"RuntimeError: no paper","success":false,"type":"execution_complete"}`},
+		{"a name of the context that is code", `return 1`, `,"context":{"a}=args;await callTool('x');const {b":1}`, `SyntaxError: `},
+		{"an unknown key", `return 1`, `,"permissions":["all"]`, `SecurityError: `},
+	} {
+		if got := run(c.code, c.more, bridge); !strings.Contains(got, c.want) {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+	if data, _ := mem.ReadFile("b.txt"); string(data) != "7" {
+		t.Errorf("b.txt is %q", data)
+	}
+	if _, err := mem.Stat("c.txt"); err == nil {
+		t.Error("c.txt was written after a no")
+	}
+	if len(asker.Prompts()) != 2 || len(sent) != 5 {
+		t.Errorf("%d questions, %d calls: %q", len(asker.Prompts()), len(sent), sent)
+	}
+	// A bridge that answers another call, or in another form.
+	for _, c := range []struct{ answer, want string }{
+		{`{"type":"rpc_result","id":"another","success":true,"result":1}`, "SECURITY_VIOLATION"},
+		{`{"type":"rpc_result","id":"another","success":true,"result":1,"then":1}`, "SECURITY_VIOLATION"},
+		{`no JSON`, "INVALID_PARAMS"},
+	} {
+		got := run(catch+`return code(() => mcp.filesystem.read_file({path: "a.txt"}))`, "", func(context.Context, string) (string, error) { return c.answer, nil })
+		if !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s", c.answer, got)
+		}
 	}
 }
 

@@ -25,16 +25,6 @@ func numbers() []number {
 	}
 }
 
-// SpecNumber returns the number of a code in BTCP's specification, or -32603 if it has none.
-func SpecNumber(c protocol.Code) int {
-	for _, n := range numbers() {
-		if n.code == c {
-			return n.spec
-		}
-	}
-	return -32603
-}
-
 // ServerNumber returns the number of a code in BTCP's server, or -32603 if it has none.
 func ServerNumber(c protocol.Code) int {
 	for _, n := range numbers() {
@@ -55,18 +45,6 @@ func FromSpec(n int) protocol.Code {
 		return protocol.ErrToolNotFound
 	}
 	return first(func(r number) bool { return r.spec == n })
-}
-
-// FromServer returns the code of a number of BTCP's server or of JSON-RPC. For an unknown number it
-// returns [protocol.ErrExecution].
-func FromServer(n int) protocol.Code {
-	if n == -32602 || n == -32600 || n == -32700 {
-		return protocol.ErrInvalidParams
-	}
-	if n == -32601 {
-		return protocol.ErrToolNotFound
-	}
-	return first(func(r number) bool { return r.server == n })
 }
 
 func first(is func(number) bool) protocol.Code {

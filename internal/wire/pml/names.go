@@ -1,7 +1,8 @@
-package dialects
+package pml
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -24,8 +25,8 @@ func names() []name {
 	}
 }
 
-// PMLName returns the name of a code in PML, or "RuntimeError" if it has none.
-func PMLName(c protocol.Code) string {
+// nameOf returns the name of a code in PML, or "RuntimeError" if it has none.
+func nameOf(c protocol.Code) string {
 	for _, n := range names() {
 		if n.code == c {
 			return n.pml[0]
@@ -34,13 +35,14 @@ func PMLName(c protocol.Code) string {
 	return "RuntimeError"
 }
 
-// FromPML returns the code of an error's name in PML. For an unknown name it returns
-// [protocol.ErrExecution].
-func FromPML(text string) protocol.Code {
+// errorOf returns the error of a message that begins with a name of PML, such as "TimeoutError: no answer". Without one the
+// code is [protocol.ErrExecution].
+func errorOf(text string) error {
+	before, rest, _ := strings.Cut(text, ": ")
 	for _, n := range names() {
-		if slices.Contains(n.pml, text) {
-			return n.code
+		if slices.Contains(n.pml, before) {
+			return protocol.Errorf(n.code, "call", "", "%s", rest)
 		}
 	}
-	return protocol.ErrExecution
+	return protocol.Errorf(protocol.ErrExecution, "call", "", "%s", text)
 }

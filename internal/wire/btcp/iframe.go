@@ -1,4 +1,4 @@
-package compat
+package btcp
 
 import (
 	"slices"
@@ -14,8 +14,7 @@ import (
 //
 // It can only narrow the policy that an enclave has anyway.
 type IframeConfig struct {
-	Flags []string            // of the sandbox attribute, nil if it is missing
-	CSP   map[string][]string // the sources of each directive
+	CSP map[string][]string // the sources of each directive
 }
 
 // ParseIframeConfig returns the configuration of a JSON text. Every flag except allow-scripts is an
@@ -33,8 +32,7 @@ func ParseIframeConfig(text string) (IframeConfig, error) {
 	if config.Has("iframeOptions") {
 		o := config.Object("iframeOptions")
 		if o.Has("sandbox") {
-			c.Flags = strings.Fields(o.Text("sandbox", 256))
-			for _, f := range c.Flags {
+			for _, f := range strings.Fields(o.Text("sandbox", 256)) {
 				if f != "allow-scripts" {
 					o.Fail("sandbox", "the flag "+f+" would widen the sandbox; only allow-scripts is taken")
 				}

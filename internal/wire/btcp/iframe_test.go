@@ -1,4 +1,4 @@
-package compat_test
+package btcp_test
 
 import (
 	"errors"
@@ -6,28 +6,14 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/wire/btcp"
 	"github.com/bailey-go/bailey/protocol"
-	"github.com/bailey-go/bailey/protocol/compat"
 )
-
-func TestConnectSrc(t *testing.T) {
-	grants := []protocol.Grant{{Capability: protocol.NetFetch, Scope: []string{"a.example.com:8443", "*.b.example.com", "localhost:3000"}}, {Capability: protocol.DOMRead}}
-	src, err := compat.ConnectSrc(grants)
-	if err != nil || !slices.Equal(src, []string{"https://a.example.com:8443", "https://*.b.example.com", "http://localhost:3000"}) {
-		t.Errorf("%v %v", src, err)
-	}
-	if src, err := compat.ConnectSrc(nil); err != nil || !slices.Equal(src, []string{"'none'"}) {
-		t.Errorf("%v %v", src, err)
-	}
-	if _, err := compat.ConnectSrc([]protocol.Grant{{Capability: protocol.NetFetch, Scope: []string{"a.com; script-src *"}}}); err == nil {
-		t.Error("a policy was injected")
-	}
-}
 
 func TestIframeConfig(t *testing.T) {
 	base := map[string][]string{"default-src": {"'none'"}, "script-src": {"'sha256-x'"}, "img-src": {"data:", "blob:"}}
-	c, err := compat.ParseIframeConfig(`{"config":{"sandbox":"iframe","iframeOptions":{"sandbox":"allow-scripts","csp":{"default-src":"'none'","script-src":"'unsafe-inline'","img-src":"data:"}}}}`)
-	if err != nil || !slices.Equal(c.Flags, []string{"allow-scripts"}) {
+	c, err := btcp.ParseIframeConfig(`{"config":{"sandbox":"iframe","iframeOptions":{"sandbox":"allow-scripts","csp":{"default-src":"'none'","script-src":"'unsafe-inline'","img-src":"data:"}}}}`)
+	if err != nil {
 		t.Fatal(c, err)
 	}
 	got, err := c.Narrow(base)
@@ -43,12 +29,12 @@ func TestIframeConfig(t *testing.T) {
 		`{"config":{"sandbox":"iframe","iframeOptions":{"sandbox":"ALLOW-SAME-ORIGIN"}}}`, `{"config":{"sandbox":"iframe","iframeOptions":{"csp":{"default-src":"'none'; script-src *"}}}}`,
 		`{"config":{"sandbox":"iframe","iframeOptions":{"csp":{"x y":"a"}}}}`, `{"config":{"sandbox":"iframe","iframeOptions":{"csp":{"img-src":1}}}}`, `{"config":{"sandbox":"iframe","iframeOptions":{"src":"x"}}}`,
 	} {
-		if c, err := compat.ParseIframeConfig(text); err == nil {
+		if c, err := btcp.ParseIframeConfig(text); err == nil {
 			t.Errorf("%s is taken: %+v", text, c)
 		}
 	}
 	for _, csp := range []string{`{"connect-src":"https://a.com"}`, `{"img-src":"*"}`, `{"script-src":"'unsafe-eval'"}`, `{"default-src":"*"}`, `{"font-src":"data:"}`} {
-		c, err := compat.ParseIframeConfig(`{"config":{"sandbox":"iframe","iframeOptions":{"csp":` + csp + `}}}`)
+		c, err := btcp.ParseIframeConfig(`{"config":{"sandbox":"iframe","iframeOptions":{"csp":` + csp + `}}}`)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +47,7 @@ func TestIframeConfig(t *testing.T) {
 func FuzzIframeConfig(f *testing.F) {
 	f.Add(`{"config":{"sandbox":"iframe","iframeOptions":{"sandbox":"allow-scripts","csp":{"img-src":"data:"}}}}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		c, err := compat.ParseIframeConfig(text)
+		c, err := btcp.ParseIframeConfig(text)
 		if err != nil {
 			return
 		}

@@ -1,0 +1,3 @@
+package btcp
+
+func encodes() { Encode() }
