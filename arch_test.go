@@ -44,6 +44,7 @@ var rooms = map[string][]string{
 	"internal/userland":         {"internal/textdiff"},
 	"internal/jsx":              {"internal/strictjson"},
 	"internal/dom":              {"internal/jsx"},
+	"internal/chat":             {"protocol", "sandbox"},
 	"internal/consent":          {"protocol", "sandbox", "internal/dom", "internal/jsx"},
 	"internal/jsx/blocklint":    {},
 	"internal/houselint":        {},
@@ -72,7 +73,7 @@ var rooms = map[string][]string{
 	"internal/typescript":       {"protocol"},
 	"iframe/internal/raster":    {},
 	"worker":                    {"protocol", "internal/jsx", "internal/frame", "internal/wire", "internal/zipform"},
-	"sandbox":                   {"protocol", "internal/strictjson", "internal/frontmatter", "internal/ids", "internal/rate", "internal/progress", "internal/stopclock", "internal/legible", "internal/nets", "fsaccess", "iframe", "worker", "internal/idb", "internal/jsx", "internal/reach", "internal/textdiff", "internal/userland", "internal/wire/btcp", "internal/wire/pml", "internal/asset", "internal/typescript", "headers"},
+	"sandbox":                   {"protocol", "internal/strictjson", "internal/frontmatter", "internal/ids", "internal/rate", "internal/progress", "internal/stopclock", "internal/legible", "internal/nets", "fsaccess", "iframe", "worker", "internal/idb", "internal/jsx", "internal/reach", "internal/textdiff", "internal/userland", "internal/wire/btcp", "internal/wire/pml", "internal/chat", "internal/asset", "internal/typescript", "headers"},
 	"sandbox/ui":                {"protocol", "iframe", "sandbox", "internal/consent", "internal/dom", "internal/jsx"},
 	"wasm_exec":                 {"protocol", "iframe", "internal/frame", "internal/relay", "headers", "sandbox"},
 	"headers":                   {"internal/jsx", "protocol"},
@@ -85,7 +86,7 @@ var rooms = map[string][]string{
 }
 
 // hostOnly are the packages no page ever holds.
-var hostOnly = []string{"wasm_exec", "internal/relay", "internal/jsx/blocklint", "internal/houselint", "internal/site"}
+var hostOnly = []string{"wasm_exec", "internal/chat", "internal/relay", "internal/jsx/blocklint", "internal/houselint", "internal/site"}
 
 type pkg struct {
 	ImportPath                         string

@@ -145,8 +145,8 @@ func (r *Runner) runPML(ctx context.Context, init string, rpc func(ctx context.C
 	if err != nil {
 		return nil, err
 	}
-	if res.Error != nil {
-		return nil, res.Error
+	if res.Error != nil { // the message is the code's own, so the bridge may have it
+		return nil, protocol.Errorf(res.Error.Code, "", "", "%s", res.Error.Message)
 	}
 	return res.Value, nil
 }

@@ -138,7 +138,7 @@ func TestPML(t *testing.T) {
 		{"a denied call", catch + `return code(() => mcp.filesystem.read_file({path: "private"}))`, ``, `{"result":"CAPABILITY_DENIED","success":true,"type":"execution_complete"}`},
 		{"a call, agreed", `await mcp.filesystem.write_file({path: "b.txt", content: "7"}); return 1`, ``, `{"result":1,"success":true,"type":"execution_complete"}`},
 		{"a call, declined", catch + `return code(() => mcp.filesystem.write_file({path: "c.txt", content: "7"}))`, ``, `{"result":"CAPABILITY_DENIED","success":true,"type":"execution_complete"}`},
-		{"a tool of nobody", catch + `return code(() => mcp.other.x({}))`, ``, `{"result":"TOOL_NOT_FOUND","success":true,"type":"execution_complete"}`},
+		{"a tool of nobody", catch + `return code(() => mcp.other.x({}))`, ``, `{"result":"EXECUTION_ERROR","success":true,"type":"execution_complete"}`}, // PML has no name for it
 		{"a tool that the message does not name", catch + `return [typeof mcp.shell, await code(() => callTool("bash", {command: "ls"}))]`, ``, `{"result":["undefined","TOOL_NOT_FOUND"],"success":true,"type":"execution_complete"}`},
 		{"an error", `throw new Error("no paper")`, ``, `{"error":"RuntimeError: no paper","success":false,"type":"execution_complete"}`},
 		{"a name of the context that is code", `return 1`, `,"context":{"a}=args;await callTool('x');const {b":1}`, `SyntaxError: `},

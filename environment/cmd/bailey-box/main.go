@@ -41,6 +41,7 @@ import (
 	"github.com/bailey-go/bailey/environment/internal/daemon"
 	"github.com/bailey-go/bailey/environment/internal/listen"
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/chat"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/fetch"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -133,7 +134,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	asker := &daemon.Asker{}
+	asker := &chat.Asker{}
 	o := computer.Options{Dir: *dir, Tools: *tools, Engine: *engine, Cache: *cache, Sessions: *state, Box: sandbox.Options{Policy: p, Ask: asker}}
 	d := daemon.Options{Asker: asker, Credential: daemon.NewCredential(), Origins: origins}
 	if *model != "" {

@@ -21,9 +21,7 @@ package daemon
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -35,11 +33,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/chat"
 	"github.com/bailey-go/bailey/mcp"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
@@ -47,123 +45,10 @@ import (
 	"github.com/bailey-go/bailey/sandbox/uistream"
 )
 
-// Asker keeps questions until a client answers them. Its zero value has no questions.
-type Asker struct {
-	mu    sync.Mutex
-	open  map[string]*question
-	watch func(Shown) // of the run that is active, or nil
-}
-
-type question struct {
-	prompt sandbox.Prompt
-	answer chan []sandbox.Reply
-}
-
-// Ask waits for the answer of a client.
-func (a *Asker) Ask(ctx context.Context, p sandbox.Prompt) ([]sandbox.Reply, error) {
-	q := &question{p, make(chan []sandbox.Reply, 1)}
-	id := random(8)
-	a.mu.Lock()
-	if a.open == nil {
-		a.open = map[string]*question{}
-	}
-	a.open[id] = q
-	watch := a.watch
-	a.mu.Unlock()
-	if watch != nil {
-		watch(show(id, q))
-	}
-	defer func() {
-		a.mu.Lock()
-		delete(a.open, id)
-		a.mu.Unlock()
-	}()
-	select {
-	case r := <-q.answer:
-		return r, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
-// Shown is a question as a client shows it, see [sandbox.Request].
-type Shown struct {
-	ID       string `json:"id"`
-	Requests []View `json:"requests"`
-}
-
-// View is what the user must see of one request.
-type View struct {
-	ToolCall  string   `json:"toolCallId,omitempty"` // as in the stream
-	Title     string   `json:"title"`
-	Effects   []string `json:"effects"`
-	Risk      string   `json:"risk"`
-	Reason    string   `json:"reason,omitempty"`
-	Diff      string   `json:"diff,omitempty"`
-	Unified   bool     `json:"unified,omitempty"`
-	Destroys  bool     `json:"destroys,omitempty"`
-	Untrusted bool     `json:"untrusted,omitempty"`
-	Agent     string   `json:"agent,omitempty"`
-	Once      bool     `json:"once,omitempty"`
-}
-
-func show(id string, q *question) Shown {
-	s := Shown{ID: id}
-	for _, r := range q.prompt.Requests {
-		v := View{ToolCall: r.ToolCall, Title: r.Title, Risk: string(r.Risk), Reason: r.Reason, Diff: r.Diff, Unified: r.Unified, Destroys: r.Destroys, Untrusted: r.Untrusted, Agent: r.Agent, Once: r.Once}
-		for _, e := range r.Effects {
-			v.Effects = append(v.Effects, e.Text)
-		}
-		s.Requests = append(s.Requests, v)
-	}
-	return s
-}
-
-// watched has each question shown to do, until it is called with nil.
-func (a *Asker) watched(do func(Shown)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.watch = do
-}
-
-func (a *Asker) questions() []Shown {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	out := []Shown{}
-	for id, q := range a.open {
-		out = append(out, show(id, q))
-	}
-	slices.SortFunc(out, func(x, y Shown) int { return strings.Compare(x.ID, y.ID) })
-	return out
-}
-
-// reply answers a question. Exactly one valid answer for each request is needed.
-func (a *Asker) reply(id string, answers []policy.Answer) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	q := a.open[id]
-	if q == nil {
-		return protocol.Errorf(protocol.ErrInvalidParams, "answer", id, "there is no such question; it may have been answered or withdrawn")
-	}
-	if len(answers) != len(q.prompt.Requests) {
-		return protocol.Errorf(protocol.ErrInvalidParams, "answer", id, "the question has %d requests and needs as many answers", len(q.prompt.Requests))
-	}
-	var out []sandbox.Reply
-	for _, x := range answers {
-		if !x.Valid() {
-			return protocol.Errorf(protocol.ErrInvalidParams, "answer", id, "the answers are once, session, project, reject and never")
-		}
-		out = append(out, sandbox.Reply{Answer: x})
-	}
-	delete(a.open, id)
-	q.answer <- out
-	return nil
-}
-
 // Options configure a daemon, see [New].
 type Options struct {
 	Box        *sandbox.Box
-	Asker      *Asker
+	Asker      *chat.Asker
 	Session    *sandbox.Session
 	Open       func(context.Context) (*sandbox.Session, error) // in place of Session: it is opened by the first request
 	Model      sandbox.Model                                   // nil serves no /chat
@@ -187,13 +72,7 @@ type Options struct {
 type off struct{ guard, origin, host, names, limits bool }
 
 // NewCredential returns a credential for one launch.
-func NewCredential() string { return random(32) }
-
-func random(n int) string {
-	b := make([]byte, n)
-	_, _ = rand.Read(b) // never fails
-	return hex.EncodeToString(b)
-}
+func NewCredential() string { return chat.Random(32) }
 
 const maxBody = 8 << 20
 
@@ -249,14 +128,14 @@ func New(o Options) (http.Handler, error) {
 		}
 		tools.ServeHTTP(w, r)
 	})
-	mux.HandleFunc("GET /questions", func(w http.ResponseWriter, r *http.Request) { send(w, o.Asker.questions()) })
+	mux.HandleFunc("GET /questions", func(w http.ResponseWriter, r *http.Request) { send(w, o.Asker.Questions()) })
 	mux.HandleFunc("POST /answer", func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
 			ID      string          `json:"id"`
 			Answers []policy.Answer `json:"answers"`
 		}
 		if err := receive(r, &in); err == nil {
-			err = o.Asker.reply(in.ID, in.Answers)
+			err = o.Asker.Reply(in.ID, in.Answers)
 			if err != nil {
 				fail(w, http.StatusConflict, err)
 				return
@@ -434,46 +313,10 @@ func (d *daemon) chat(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusUnprocessableEntity, err)
 		return
 	}
-	out, err := uistream.NewWriter(flushing{w, http.NewResponseController(w)}, d.o.Version)
-	if err != nil {
+	format := func(w io.Writer) (chat.Writer, error) { return uistream.NewWriter(w, d.o.Version) }
+	if err := d.o.Asker.Stream(ctx, w, format, d.o.Box, session, d.o.Model, sandbox.RunOptions{}); err != nil {
 		fail(w, http.StatusInternalServerError, err)
-		return
 	}
-	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set(out.Header())
-	var mu sync.Mutex // of out
-	write := func(c sandbox.Chunk) error {
-		mu.Lock()
-		defer mu.Unlock()
-		return out.Write(c)
-	}
-	d.o.Asker.watched(func(s Shown) { _ = write(sandbox.Chunk{Type: "data-question", ID: s.ID, Data: s}) })
-	defer d.o.Asker.watched(nil)
-	for c, err := range d.o.Box.Run(ctx, session, d.o.Model, sandbox.RunOptions{Progress: time.Second}) {
-		if err != nil {
-			c = sandbox.Chunk{Type: "error", ErrorText: protocol.Public(err).Message}
-		}
-		if write(c) != nil {
-			return // the client is gone, and the run ends with its context
-		}
-	}
-	mu.Lock()
-	defer mu.Unlock()
-	_ = out.Close()
-}
-
-// flushing sends each event at once.
-type flushing struct {
-	io.Writer
-	c *http.ResponseController
-}
-
-func (f flushing) Write(p []byte) (int, error) {
-	n, err := f.Writer.Write(p)
-	if err == nil {
-		err = f.c.Flush()
-	}
-	return n, err
 }
 
 func receive(r *http.Request, to any) error {

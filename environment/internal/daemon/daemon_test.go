@@ -13,6 +13,7 @@ import (
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/chat"
 	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -22,7 +23,7 @@ import (
 type house struct {
 	url, credential string
 	dir             fsaccess.FS
-	asker           *Asker
+	asker           *chat.Asker
 	begun           int // sessions
 }
 
@@ -39,7 +40,7 @@ func start(t *testing.T, off off) *house {
 
 func startIn(t *testing.T, off off, dir fsaccess.FS, turns ...sandboxtest.Turn) *house {
 	t.Helper()
-	h := &house{credential: NewCredential(), asker: &Asker{}, dir: dir}
+	h := &house{credential: NewCredential(), asker: &chat.Asker{}, dir: dir}
 	p, err := policy.Parse(`{"capabilities": {"fs.read": ["."], "fs.write": ["."], "stream.send": true}, "rules": [{"permission": "fs.read", "action": "allow"}]}`, policy.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +121,7 @@ func TestChat(t *testing.T) {
 		code, text := h.do(t, "POST", "/chat", `{"text": "write it"}`)
 		done <- answer{code, text}
 	}()
-	var list []Shown
+	var list []chat.Shown
 	until.True(t, "the question", func() bool {
 		_, text := h.do(t, "GET", "/questions", "")
 		return json.Unmarshal([]byte(text), &list) == nil && len(list) == 1
@@ -180,8 +181,8 @@ func TestStop(t *testing.T) {
 		_, text := h.do(t, "POST", "/chat", `{"text": "write it"}`)
 		done <- text
 	}()
-	until.True(t, "the question", func() bool { return len(h.asker.questions()) == 1 })
-	id := h.asker.questions()[0].ID
+	until.True(t, "the question", func() bool { return len(h.asker.Questions()) == 1 })
+	id := h.asker.Questions()[0].ID
 	if code, text := h.do(t, "POST", "/chat", `{"text": "more"}`); code != http.StatusConflict {
 		t.Errorf("%d %s", code, text)
 	}
@@ -273,13 +274,13 @@ func TestAttackDaemon(t *testing.T) {
 }
 
 func TestAskerEndsWithItsContext(t *testing.T) {
-	a := &Asker{}
+	a := &chat.Asker{}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { _, err := a.Ask(ctx, sandbox.Prompt{}); done <- err }()
-	until.True(t, "the question", func() bool { return len(a.questions()) == 1 })
+	until.True(t, "the question", func() bool { return len(a.Questions()) == 1 })
 	cancel()
-	if err := <-done; err == nil || len(a.questions()) != 0 {
-		t.Errorf("%v, %v", err, a.questions())
+	if err := <-done; err == nil || len(a.Questions()) != 0 {
+		t.Errorf("%v, %v", err, a.Questions())
 	}
 }

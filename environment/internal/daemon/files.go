@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/chat"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -204,7 +205,7 @@ func (d *daemon) replace(r *http.Request) (id string, files int, size int64, out
 	if err != nil {
 		return no(err)
 	}
-	now := &base{id: random(8), sums: map[string]string{}}
+	now := &base{id: chat.Random(8), sums: map[string]string{}}
 	d.setBase(nil) // until all is there
 	out = []left{}
 	folder := d.guarded(ctx)

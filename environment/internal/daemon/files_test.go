@@ -144,13 +144,13 @@ func TestFiles(t *testing.T) {
 		_, text := h.do(t, "POST", "/chat", `{"text": "write it"}`)
 		done <- text
 	}()
-	until.True(t, "the question", func() bool { return len(h.asker.questions()) == 1 })
+	until.True(t, "the question", func() bool { return len(h.asker.Questions()) == 1 })
 	for _, busy := range [][2]string{{"PUT", "/files"}, {"GET", "/changes?since=" + p.ID}} {
 		if code, text := h.do(t, busy[0], busy[1], "", "Content-Type", "application/zip"); code != http.StatusConflict {
 			t.Errorf("%v while a run is active: %d %s", busy, code, text)
 		}
 	}
-	if code, text := h.do(t, "POST", "/answer", `{"id": "`+h.asker.questions()[0].ID+`", "answers": ["once"]}`); code != 200 {
+	if code, text := h.do(t, "POST", "/answer", `{"id": "`+h.asker.Questions()[0].ID+`", "answers": ["once"]}`); code != 200 {
 		t.Fatal(text)
 	}
 	if text := <-done; !strings.HasSuffix(text, "data: [DONE]\n\n") {

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bailey-go/bailey/environment/internal/daemon"
 	"github.com/bailey-go/bailey/environment/internal/jobs"
 	"github.com/bailey-go/bailey/environment/internal/models"
+	"github.com/bailey-go/bailey/internal/chat"
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
@@ -490,7 +490,7 @@ func (f *Front) stop(q *request) {
 
 func (f *Front) questions(q *request) {
 	_, j, err := f.here(q)
-	list := []daemon.Shown{}
+	list := []chat.Shown{}
 	if err == nil && j != nil {
 		var status int
 		if status, err = boxOf(j).ask(q.r.Context(), http.MethodGet, "/questions", nil, &list); err == nil && status != http.StatusOK {

@@ -59,9 +59,9 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	for want, r := range map[string]pml.Result{
-		`{"id":"1","result":null,"success":true,"type":"rpc_result"}`:                  {ID: "1"},
-		`{"result":2,"success":true,"type":"execution_complete"}`:                      {Value: 2.0},
-		`{"error":"TimeoutError: late","success":false,"type":"execution_complete"}`:   {Err: protocol.Errorf(protocol.ErrTimeout, "run", "", "late")},
+		`{"id":"1","result":null,"success":true,"type":"rpc_result"}`:                          {ID: "1"},
+		`{"result":2,"success":true,"type":"execution_complete"}`:                              {Value: 2.0},
+		`{"error":"TimeoutError: late","success":false,"type":"execution_complete"}`:           {Err: protocol.Errorf(protocol.ErrTimeout, "run", "", "late")},
 		`{"error":"PermissionError: call a: no","id":"1","success":false,"type":"rpc_result"}`: {ID: "1", Err: protocol.Errorf(protocol.ErrCapabilityDenied, "call", "a", "no")},
 	} {
 		if got := pml.EncodeResult(r); got != want {
