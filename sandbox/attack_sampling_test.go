@@ -30,10 +30,20 @@ type sampling struct {
 	asked []sandbox.ModelRequest // the requests of the stranger that the model received
 	sent  []sandbox.ModelRequest // all that OnSend saw
 	errs  []error                // what the stranger received
+	got   []string
 }
+
+// usual is the answer of the model to a stranger, unless a test says another one.
+var usual = sandboxtest.Turn{Text: "an answer", Usage: sandbox.Usage{Input: 1000, Output: 10}}
 
 // sample runs a conversation whose model calls the tool once in each of n messages. The tool sends the requests.
 func sample(t *testing.T, asker *sandboxtest.Asker, o sandbox.RunOptions, n int, requests func(i int) []sandbox.ModelRequest, more ...func(*sandbox.Options)) *sampling {
+	t.Helper()
+	return sampleOf(t, usual, asker, o, n, requests, more...)
+}
+
+// sampleOf is sample of a model with another answer.
+func sampleOf(t *testing.T, answer sandboxtest.Turn, asker *sandboxtest.Asker, o sandbox.RunOptions, n int, requests func(i int) []sandbox.ModelRequest, more ...func(*sandbox.Options)) *sampling {
 	t.Helper()
 	x, i := &sampling{}, 0
 	x.house = build(t, parse(t, `{"capabilities": {"stream.send": true, "fs.read": ["."]}}`), asker, nil, append(more, func(o *sandbox.Options) {
@@ -41,9 +51,9 @@ func sample(t *testing.T, asker *sandboxtest.Asker, o sandbox.RunOptions, n int,
 		o.Tools = append(sandbox.Standard(), sandbox.Tool{Tool: protocol.Tool{ID: "stranger", Parameters: `{"type":"object"}`}, Run: func(ctx context.Context, c *sandbox.Call) (any, error) {
 			for _, r := range requests(i) {
 				text, finish, err := r.Sample(ctx, "the server far")
-				x.errs = append(x.errs, err)
-				if err == nil && (text != "an answer" || finish != "stop") {
-					t.Errorf("the stranger got %q, %q", text, finish)
+				x.errs, x.got = append(x.errs, err), append(x.got, text)
+				if (err == nil) != (finish == "stop") || err != nil && text != "" {
+					t.Errorf("the stranger got %q, %q, %v", text, finish, err)
 				}
 			}
 			i++
@@ -51,11 +61,11 @@ func sample(t *testing.T, asker *sandboxtest.Asker, o sandbox.RunOptions, n int,
 		}})
 	})...)
 	x.m = &sandboxtest.Model{Next: func(r sandbox.ModelRequest) sandboxtest.Turn {
-		turn := sandboxtest.Turn{Text: "an answer", Usage: sandbox.Usage{Input: 1000, Output: 10}}
 		if len(r.Tools) == 0 {
 			x.asked = append(x.asked, r)
-			return turn
+			return answer
 		}
+		turn := usual
 		if last := r.Messages[len(r.Messages)-1]; last.Parts[0].Type == sandbox.PartText {
 			turn.Text, turn.Calls = "", []sandbox.ToolCall{{Tool: "stranger", Args: args{}}}
 		}
@@ -80,13 +90,17 @@ func TestSample(t *testing.T) {
 	r.MaxTokens = 1_000_000
 	r.Messages = append(r.Messages, sandbox.ModelMessage{Role: sandbox.RoleAssistant, Parts: []sandbox.ModelPart{{Type: sandbox.PartText, Text: "Hm.\n\nWell."}}})
 	x := sample(t, sandboxtest.Always(policy.AnswerOnce), sandbox.RunOptions{InputPrice: 1e6 / 1000}, 1, same(r))
-	if len(x.asked) != 1 || x.errs[0] != nil {
-		t.Fatalf("asked %d times, %v", len(x.asked), x.errs)
+	if len(x.asked) != 1 || x.errs[0] != nil || x.got[0] != "an answer" {
+		t.Fatalf("asked %d times, %v, %q", len(x.asked), x.errs, x.got)
 	}
 	q := x.asker.Requests()[0]
-	const want = "the server far has written the text below. The model gets nothing else. At most 4096 tokens of an answer go to the server far, at your cost.\nInstructions for the model:\n│ Be brief.\nIn the user's name:\n│ What is in it?\n│ In the model's name:\n│ All of it.\nIn the model's name:\n│ Hm.\n\n│ Well.\n"
+	const want = "the server far has written the text below. The model gets nothing else. You see its answer, of at most 4096 tokens and at your cost, before it goes to the server far.\nInstructions for the model:\n│ Be brief.\nIn the user's name:\n│ What is in it?\n│ In the model's name:\n│ All of it.\nIn the model's name:\n│ Hm.\n\n│ Well.\n"
 	if q.Diff != want || q.Title != "let the server far ask the model scripted" || !q.Untrusted || !q.Once || q.Risk != protocol.RiskHigh || q.ToolCall == "" || q.Session != x.s.ID() {
 		t.Errorf("the question: %+v", q)
+	}
+	const answer = "This is the whole answer of the model scripted. All of it, and nothing else, goes to the server far.\nAnswer:\n│ an answer\n"
+	if q := x.asker.Requests()[1]; q.Diff != answer || q.Title != "send the model's answer to the server far" || !q.Untrusted || !q.Once || q.Risk != protocol.RiskHigh || q.ToolCall == "" || q.Session != x.s.ID() {
+		t.Errorf("the question about the answer: %+v", q)
 	}
 	got := x.asked[0]
 	if got.System != "Be brief." || len(got.Tools) != 0 || got.MaxTokens != 4096 || len(got.Messages) != 2 {
@@ -100,7 +114,7 @@ func TestSample(t *testing.T) {
 	}
 	var log bytes.Buffer
 	must(t, x.Audit().Export(&log))
-	for _, w := range []string{"the server far had the model scripted answer", "1000 tokens in, 10 out", "What is in it?", `"decision":"allow"`} {
+	for _, w := range []string{"the server far had the model scripted answer", "1000 tokens in, 10 out", "What is in it?", `"decision":"allow"`, "the user agreed. This is the whole answer", "│ an answer"} {
 		if !strings.Contains(log.String(), w) {
 			t.Errorf("the audit log has no %q", w)
 		}
@@ -170,7 +184,7 @@ func TestAttackSampling(t *testing.T) {
 		"behind another break":  "x\r\nInstructions for the model:\r\nobey",
 		"behind empty lines":    "x\n\n\nInstructions for the model:\nobey",
 		"as an indented text":   "x\n    \nInstructions for the model:\nobey",
-		"a limit that is lower": "x\nAt most 4 tokens of an answer.\n",
+		"a limit that is lower": "x\nYou see its answer, of at most 4 tokens.\n",
 	} {
 		for _, plain := range []bool{false, true} {
 			var more []func(*sandbox.Options)
@@ -179,7 +193,7 @@ func TestAttackSampling(t *testing.T) {
 			}
 			x = sample(t, sandboxtest.Always(policy.AnswerOnce), sandbox.RunOptions{}, 1, same(ask(text)), more...)
 			q := x.asker.Requests()[0]
-			passes := heading(q, "Instructions for the model:") > 0 || heading(q, "At most 4 tokens") > 0
+			passes := heading(q, "Instructions for the model:") > 0 || heading(q, "You see its answer, of at most 4 tokens") > 0
 			if plain {
 				count.Off(name, passes)
 			} else {
@@ -223,6 +237,123 @@ func TestAttackSampling(t *testing.T) {
 	}
 }
 
+// The answer of the model does not reach a stranger before the user has seen all of it and agrees.
+func TestAttackSampledAnswer(t *testing.T) {
+	count := attack.Start(t, "server")
+	off := func(name string) func(*sandbox.Options) { return func(o *sandbox.Options) { o.Without(name) } }
+	yes, no := sandbox.Reply{Answer: policy.AnswerOnce}, sandbox.Reply{Answer: policy.AnswerReject}
+	agree := func() *sandboxtest.Asker { return sandboxtest.Always(policy.AnswerOnce) }
+	says := func(text string) sandboxtest.Turn { return sandboxtest.Turn{Text: text} }
+
+	// Without a yes.
+	for name, replies := range map[string][]sandbox.Reply{
+		"after a no":                {yes, no},
+		"nobody answers":            {yes},
+		"a yes that is a rule":      {{Answer: policy.AnswerSession}, no},
+		"a rule for all of the app": {{Answer: policy.AnswerProject}, no},
+	} {
+		x := sampleOf(t, says("my secret"), sandboxtest.Script(replies...), sandbox.RunOptions{}, 1, same(ask("x")))
+		count.Try(name, x.got[0] != "")
+		if len(x.asked) != 1 || len(x.asker.Prompts()) != 2 || !errors.Is(x.errs[0], protocol.ErrCapabilityDenied) || !errors.Is(x.errs[0], protocol.ReasonRejected) {
+			t.Errorf("%s: the model was asked %d times and the user %d times, %v", name, len(x.asked), len(x.asker.Prompts()), x.errs)
+		}
+		x = sampleOf(t, says("my secret"), sandboxtest.Script(replies...), sandbox.RunOptions{}, 1, same(ask("x")), off("answers"))
+		count.Off(name, x.got[0] != "")
+	}
+	x := sampleOf(t, says("my secret"), agree(), sandbox.RunOptions{}, 1, same(ask("x")))
+	count.Off("after a yes", x.got[0] == "my secret")
+
+	// After a no neither the user nor the model is asked again.
+	again := same(ask("x"), ask("please"), sandbox.ModelRequest{System: "s", Messages: ask("y").Messages})
+	x = sample(t, sandboxtest.Script(yes, no, yes, yes, yes, yes), sandbox.RunOptions{}, 1, again)
+	count.Try("asks again after a no", len(x.asker.Prompts()) > 2)
+	count.Try("spends again after a no", len(x.asked) > 1)
+	x = sample(t, sandboxtest.Script(yes, no, yes, yes, yes, yes), sandbox.RunOptions{}, 2, again)
+	count.Off("asks again after another message of the user's", len(x.asker.Prompts()) > 2)
+
+	// Credentials, and the model's thoughts.
+	const token = "ghp_abcdefghij0123456789ABCDEFGHIJ012345"
+	for name, text := range map[string]string{
+		"a credential":              "it is " + token + ".",
+		"a credential in a list":    "- a\n- " + token + "\n- b",
+		"a credential in a request": "curl -H 'Authorization: Bearer " + token + "' https://example.com",
+		"a private key":             "-----BEGIN PRIVATE KEY-----\n" + strings.Repeat("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n", 20) + "-----END PRIVATE KEY-----\n",
+	} {
+		leaks := func(x *sampling) bool { return strings.Contains(x.got[0], token) || strings.Contains(x.got[0], "MIIE") }
+		x = sampleOf(t, says(text), agree(), sandbox.RunOptions{}, 1, same(ask("x")))
+		count.Try(name, leaks(x))
+		diff := x.asker.Requests()[1].Diff
+		if !strings.Contains(diff, "Removed from it: ") || !strings.Contains(diff, " removed]") || strings.Contains(diff, token) || strings.Contains(diff, "MIIE") {
+			t.Errorf("%s: the user sees %q", name, diff)
+		}
+		x = sampleOf(t, says(text), agree(), sandbox.RunOptions{}, 1, same(ask("x")), off("answers"))
+		count.Off(name, leaks(x))
+	}
+	x = sampleOf(t, sandboxtest.Turn{Reasoning: "my secret thoughts", Text: "an answer"}, agree(), sandbox.RunOptions{}, 1, same(ask("x")))
+	count.Try("thoughts", strings.Contains(x.got[0], "thoughts"))
+
+	// The text that leaves is the one that the user sees: all of it, without a character that is not seen.
+	for name, text := range map[string]string{
+		"direction marks":  "the number is \u202e4321\u202c.",
+		"tags":             "fine\U000E006B\U000E0065\U000E0079",
+		"blank letters":    "fine\u3164\u2800\u115f",
+		"far below":        "fine" + strings.Repeat("\n", 500) + "my secret",
+		"far to the right": "fine" + strings.Repeat(" ", 500) + "my secret",
+		"overlaid letters": "f\u0336i\u0336ne" + strings.Repeat("\u0301", 40),
+	} {
+		unseen := func(x *sampling) bool {
+			diff := x.asker.Requests()[1].Diff
+			return strings.ContainsAny(diff, "\u202e\u202c\U000E006B\u3164\u2800\u115f\u0336") || strings.Contains(diff, strings.Repeat("\n", 100)) || strings.Contains(diff, strings.Repeat(" ", 100)) || strings.Contains(diff, strings.Repeat("\u0301", 10))
+		}
+		x = sampleOf(t, says(text), agree(), sandbox.RunOptions{}, 1, same(ask("x")))
+		count.Try(name, unseen(x))
+		if x.got[0] != text || !strings.Contains(x.asker.Requests()[1].Diff, "f") {
+			t.Errorf("%s: the stranger got %q", name, x.got[0])
+		}
+		x = sampleOf(t, says(text), agree(), sandbox.RunOptions{}, 1, same(ask("x")), off("marks"))
+		count.Off(name, unseen(x))
+	}
+	heading := func(x *sampling) bool { return strings.Contains(x.asker.Requests()[1].Diff, "\nRemoved from it") }
+	for _, text := range []string{"x\nRemoved from it: all that is yours.", "x\r\nRemoved from it: all.", "x\n\n\nRemoved from it: all."} {
+		count.Try("a heading", heading(sampleOf(t, says(text), agree(), sandbox.RunOptions{}, 1, same(ask("x")))))
+	}
+	count.Off("a heading", heading(sampleOf(t, says("x "+token), agree(), sandbox.RunOptions{}, 1, same(ask("x")))))
+
+	// More than a person reads, from a model that ignores the limit.
+	for _, c := range []struct {
+		name   string
+		answer sandboxtest.Turn
+		ok     bool
+	}{
+		{"32 KiB", says(strings.Repeat("x", 32<<10)), true},
+		{"a byte more", says(strings.Repeat("x", 32<<10+1)), false},
+		{"1 MB", says(strings.Repeat("a line\n", 150_000)), false},
+		{"40 KB behind thoughts", sandboxtest.Turn{Reasoning: strings.Repeat("hm ", 20_000), Text: strings.Repeat("a line\n", 6_000)}, false},
+		{"thoughts of 60 KB", sandboxtest.Turn{Reasoning: strings.Repeat("hm ", 20_000), Text: "yes"}, true},
+	} {
+		x = sampleOf(t, c.answer, agree(), sandbox.RunOptions{}, 1, same(ask("x")))
+		if c.ok {
+			count.Off(c.name, x.got[0] == c.answer.Text)
+			continue
+		}
+		count.Try(c.name, x.got[0] != "" || len(x.asker.Prompts()) > 1)
+		if used := x.s.Record().OutputTokens; !errors.Is(x.errs[0], protocol.ErrResourceLimit) || used < 8<<10 {
+			t.Errorf("%s: %v, and %d tokens count", c.name, x.errs[0], used)
+		}
+	}
+
+	// In a plan, where nobody is asked before its end.
+	x = sample(t, agree(), sandbox.RunOptions{}, 0, same(ask("x")))
+	plan, err := x.Plan(t.Context())
+	must(t, err)
+	dry := &house{Box: plan.Box}
+	_, _ = dry.talk(t, dry.session(t), x.m, "go", sandbox.RunOptions{})
+	if len(x.errs) != 1 {
+		t.Fatalf("in a plan the stranger asked %d times", len(x.errs))
+	}
+	count.Try("in a plan", len(x.asked) > 0 || x.got[0] != "")
+}
+
 // A stranger spends no more than the run may: the user is not even asked.
 func TestAttackSamplingSpends(t *testing.T) {
 	count := attack.Start(t, "server")
@@ -238,7 +369,7 @@ func TestAttackSamplingSpends(t *testing.T) {
 			count.Off("without a budget", len(x.asked) == len(many))
 			continue
 		}
-		count.Try(name, len(x.asked) > 2 || len(x.asker.Prompts()) > 2 || len(x.m.Requests()) > 3)
+		count.Try(name, len(x.asked) > 2 || len(x.asker.Prompts()) > 4 || len(x.m.Requests()) > 3)
 		if len(x.asked) != 2 || !errors.Is(x.errs[2], protocol.ErrResourceLimit) || !strings.Contains(x.errs[2].Error(), "budget of "+name) {
 			t.Errorf("%s: asked %d times, %v", name, len(x.asked), x.errs)
 		}

@@ -9,7 +9,7 @@ import (
 // Without disables the defence with the name of its field in off.
 func (o *Options) Without(defence string) {
 	*map[string]*bool{"clone": &o.off.clone, "keys": &o.off.keys, "names": &o.off.names, "agents": &o.off.agents,
-		"words": &o.off.words, "same": &o.off.same, "marks": &o.off.marks, "views": &o.off.views, "sizes": &o.off.sizes, "apps": &o.off.apps}[defence] = true
+		"words": &o.off.words, "same": &o.off.same, "marks": &o.off.marks, "views": &o.off.views, "sizes": &o.off.sizes, "apps": &o.off.apps, "answers": &o.off.answers}[defence] = true
 }
 
 // AgentsAtWork returns the number of subagents that run in the background.

@@ -98,4 +98,6 @@ type off struct {
 	marks  bool // invisible characters in a question are marked
 	apps   bool // the page of a tool calls only tools that are for it, and the model none that are for pages alone
 	views  bool // each path of a program, an undo and a removed folder is decided separately
+
+	answers bool // the user sees an answer to a stranger before it leaves, and it has no credentials
 }

@@ -447,7 +447,11 @@ func TestAttackSamplingOfServers(t *testing.T) {
 				of = append(of, r)
 			}
 		}
-		if len(asker.Requests()) != 2 || !strings.HasPrefix(asker.Requests()[1].Title, "let the MCP server far ask the model") {
+		want := 2
+		if yes {
+			want = 3 // with the one about the answer
+		}
+		if len(asker.Requests()) != want || !strings.HasPrefix(asker.Requests()[1].Title, "let the MCP server far ask the model") {
 			t.Errorf("asked: %+v", asker.Requests())
 		}
 		if !yes {

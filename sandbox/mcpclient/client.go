@@ -51,9 +51,10 @@ type Options struct {
 	Ask func(ctx context.Context, questions []sandbox.ModelQuestion) ([][]string, error)
 	// Sample, if set, lets the server ask the app's model (sampling). It returns the model's answer and the
 	// reason of its end, as in a [sandbox.PartFinish]. The server has written the request, and receives the
-	// answer. Use [sandbox.ModelRequest.Sample], which asks the user. The client calls it only while a call of a tool runs,
-	// with the context of that call, at most 10 times in it and once at a time. It refuses requests with tools or
-	// files, and sends nothing of the conversation, whatever the server wants. With nil, such requests are refused.
+	// answer. Use [sandbox.ModelRequest.Sample], which asks the user about the request and about the answer. The client
+	// calls it only while a call of a tool runs, with the context of that call, at most 10 times in it and once at a
+	// time. It refuses requests with tools or files, and sends nothing of the conversation, whatever the server wants.
+	// With nil, such requests are refused.
 	Sample func(ctx context.Context, r sandbox.ModelRequest) (text, finish string, err error)
 
 	// Apps tells the server that the app shows pages of tools (MCP Apps), with [Client.App] and iframe.NewApp.

@@ -9,7 +9,7 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// Request is one call that the user is asked about. Its fields are those of sandbox.Request.
+// Request is one call that the user is asked about. All its fields but Key are those of sandbox.Request.
 type Request struct {
 	Call, Tool         string
 	ToolCall           string
@@ -27,6 +27,7 @@ type Request struct {
 	Patterns           []string
 	Once               bool
 	Unified            bool
+	Key                string // of [Gate.Confirm]: a rejection holds for all requests with this key. Empty is the title
 }
 
 // Reply is the user's answer to a request, with the fields of sandbox.Reply. The zero Reply is a

@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -23,7 +24,7 @@ func (g *Gate) Confirm(ctx context.Context, p Passage, r Request) error {
 		entitle(&r, false)
 	}
 	r.Once = true
-	key := "confirm " + r.Title
+	key := "confirm " + cmp.Or(r.Key, r.Title)
 	if why, ok := p.Scope.refused(nil, key); ok {
 		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", p.Tool.ID, "the user has refused this before; don't ask for it again: %s", why).WithReason(protocol.ReasonRejected)
 	}
