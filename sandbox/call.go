@@ -64,8 +64,9 @@ type Call struct {
 	reads   bool        // the result may contain text of files
 	asks    func(gate.Request) bool
 	partial func() any
-	visible func() any // the output so far for the user, if it is another than that of partial
-	files   []File     // of the result
+	visible func() any      // the output so far for the user, if it is another than that of partial
+	below   <-chan struct{} // closed when the subagent of the call has stored its end, nil without one
+	files   []File          // of the result
 }
 
 // Partial sets the function that returns the tool's output so far, in the form of its result. If the
@@ -78,11 +79,15 @@ func (c *Call) Partial(output func() any) {
 	c.partial = output
 }
 
-// soFar returns the output of a call that failed.
+// soFar returns the output of a call that failed. A subagent stops with its call, and its end is stored first: the user
+// may close the page next.
 func (c *Call) soFar() any {
 	c.mu.Lock()
-	partial := c.partial
+	partial, below := c.partial, c.below
 	c.mu.Unlock()
+	if below != nil {
+		<-below
+	}
 	return guardedOutput(partial)
 }
 

@@ -1,7 +1,9 @@
 package sandbox_test
 
 import (
+	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -117,6 +119,57 @@ func TestStoppedSubagentIsStored(t *testing.T) {
 					}
 				})
 			}
+		}
+	}
+}
+
+// late is a store that takes its time for the sessions of subagents.
+type late struct{ sandbox.Store }
+
+func (l late) Put(ctx context.Context, s sandbox.SessionRecord, ms []sandbox.MessageRecord, ps []sandbox.PartRecord) error {
+	if s.ParentID != "" {
+		for range 1000 { // without the clock: the session is locked meanwhile
+			runtime.Gosched()
+		}
+	}
+	return l.Store.Put(ctx, s, ms, ps)
+}
+
+// A page that is closed as soon as a run was stopped loses nothing that its subagents have said, at each depth.
+func TestStoppedSubagentIsStoredAtOnce(t *testing.T) {
+	for _, how := range []string{"interrupted", "stopped", "this call alone"} {
+		for depth := 1; depth <= 5; depth += 2 {
+			synctest.Test(t, func(t *testing.T) {
+				l := &ladder{depth: depth}
+				store := late{sandbox.MemoryStore()}
+				rules := parse(t, `{"capabilities": {"stream.send": true, "fs.read": ["."]}, "rules": [{"permission": "fs.read", "action": "allow"}]}`)
+				h := build(t, rules, nil, nil, func(o *sandbox.Options) { o.Sessions = store })
+				s := h.session(t)
+				over := make(chan struct{})
+				go func() {
+					defer close(over)
+					_, _ = h.talk(t, s, &waiting{Model: &sandboxtest.Model{Next: l.next}, depth: depth}, "go")
+				}()
+				<-time.After(500 * time.Millisecond) // the text has come, and is not stored yet
+				synctest.Wait()
+				switch how {
+				case "interrupted":
+					s.Interrupt("the user said so")
+				case "stopped":
+					h.Stop("the user said so")
+				case "this call alone":
+					p := s.Messages()[1].Parts[0]
+					s.StopCall(p.ToolCallID, "the user stopped this step")
+				}
+				<-over
+				left := copied(t, store)
+				s.Close()
+				synctest.Wait() // the subagents end, whether they were waited for or not
+				want := strings.Repeat(" ", depth) + "text I begin."
+				if got := strings.Join(below(t, left, s.ID(), ""), "\n"); !strings.Contains(got, want) {
+					t.Errorf("%s, depth %d: stored are\n%s\nwant\n%s", how, depth, got, want)
+				}
+			})
 		}
 	}
 }

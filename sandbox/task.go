@@ -123,10 +123,14 @@ func runTask(ctx context.Context, c *Call) (any, error) {
 		c.early(map[string]any{"agent": agent.Name, "session_id": s.ID()})
 	}
 	c.Partial(shown(false))
+	stored := make(chan struct{})
 	c.mu.Lock()
-	c.visible = shown(true)
+	c.visible, c.below = shown(true), stored
 	c.mu.Unlock()
-	text, err := runAgent(ctx, c.box, s, model, agent, seen)
+	text, err := func() (string, error) {
+		defer close(stored)
+		return runAgent(ctx, c.box, s, model, agent, seen)
+	}()
 	if !model.Local() {
 		c.told()
 	}
