@@ -14,14 +14,14 @@ const (
 	TraceTool       TraceType = "tool_call"         // a tool was called
 	TraceCapability TraceType = "capability_invoke" // a capability was used
 	TracePermission TraceType = "permission"        // a policy or a user decided about a call
-	TraceError      TraceType = "error"             // an error occurred
+	traceError      TraceType = "error"             // an error occurred; Bailey itself writes errors into TraceEnd
 	TraceEnd        TraceType = "execution_end"     // a run ended
 )
 
 // Valid reports whether t is one of the six types.
 func (t TraceType) Valid() bool {
 	switch t {
-	case TraceStart, TraceTool, TraceCapability, TracePermission, TraceError, TraceEnd:
+	case TraceStart, TraceTool, TraceCapability, TracePermission, traceError, TraceEnd:
 		return true
 	}
 	return false
