@@ -186,16 +186,17 @@ func (i ids) Generate(value []byte, _ ast.NodeKind) []byte {
 		}
 		return -1
 	}, string(value))
-	n := i[id]
-	i[id]++
-	if n > 0 {
-		id += "-" + strconv.Itoa(n)
+	free := id
+	for _, taken := i[free]; taken; _, taken = i[free] { // also by a heading that ends with a number itself
+		i[id]++
+		free = id + "-" + strconv.Itoa(i[id])
 	}
-	return []byte(id)
+	i[free] = 0
+	return []byte(free)
 }
 
 // Put implements parser.IDs.
-func (i ids) Put(value []byte) { i[string(value)]++ }
+func (i ids) Put(value []byte) { i[string(value)] = 0 }
 
 // plain returns the text of a node.
 func plain(n ast.Node, source []byte) string {

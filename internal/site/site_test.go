@@ -13,6 +13,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/yuin/goldmark/ast"
 )
 
 // siteOf writes the site of this repository, with a playground.
@@ -140,6 +142,16 @@ func TestLinks(t *testing.T) {
 	} {
 		if got := s.link(c[0], c[1]); got != c[2] {
 			t.Errorf("%s in %s: %s, want %s", c[1], c[0], got, c[2])
+		}
+	}
+}
+
+// Each heading has an id of its own, as on GitHub.
+func TestIDs(t *testing.T) {
+	of := ids{}
+	for _, c := range [][2]string{{"A b", "a-b"}, {"A-b", "a-b-1"}, {"A b 1", "a-b-1-1"}, {"A b", "a-b-2"}, {"Why?", "why"}} {
+		if got := string(of.Generate([]byte(c[0]), ast.KindHeading)); got != c[1] {
+			t.Errorf("%s: %s, want %s", c[0], got, c[1])
 		}
 	}
 }
