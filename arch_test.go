@@ -74,6 +74,7 @@ var rooms = map[string][]string{
 	"iframe/internal/raster":    {},
 	"worker":                    {"protocol", "internal/jsx", "internal/frame", "internal/wire", "internal/zipform"},
 	"sandbox":                   {"protocol", "internal/strictjson", "internal/frontmatter", "internal/ids", "internal/rate", "internal/progress", "internal/stopclock", "internal/legible", "internal/nets", "fsaccess", "iframe", "worker", "internal/idb", "internal/jsx", "internal/reach", "internal/textdiff", "internal/userland", "internal/wire/btcp", "internal/wire/pml", "internal/chat", "internal/asset", "internal/typescript", "headers"},
+	"sandbox/panel":             {"protocol", "iframe", "sandbox", "headers", "internal/dom", "internal/jsx"},
 	"sandbox/ui":                {"protocol", "iframe", "sandbox", "internal/consent", "internal/dom", "internal/jsx"},
 	"wasm_exec":                 {"protocol", "iframe", "internal/frame", "internal/relay", "headers", "sandbox"},
 	"headers":                   {"internal/jsx", "protocol"},
