@@ -211,8 +211,6 @@ func (c *Client) listen(ready func()) {
 			r.Header = map[string]string{"last-event-id": last}
 		}
 		res, err := c.send(c.life, c.o.Transport, "listen", r)
-		from := last
-		last = ""
 		ready()
 		if err == nil {
 			a := &answer{c: c, ctx: c.life, t: c.o.Transport, left: maxListened}
@@ -235,9 +233,9 @@ func (c *Client) listen(ready func()) {
 		} else if c.o.Port != nil {
 			c.announce() // it has closed its port, so nothing of it can be used
 			return
-		} else if strings.Contains(err.Error(), unconnected) {
-			last = from
-		} else if errors.Is(err, errGone) && c.initialize(c.life, c.o.Transport) == nil {
+		} else if strings.Contains(err.Error(), unconnected) || strings.Contains(err.Error(), "answered 5") || errors.Is(err, protocol.ErrResourceLimit) {
+			// The server is away, and may still have the events after the last one.
+		} else if last = ""; errors.Is(err, errGone) && c.initialize(c.life, c.o.Transport) == nil {
 			c.announce() // it began anew, and may have other tools
 		}
 		if pause(c.life, wait) != nil {

@@ -219,6 +219,56 @@ func TestChangesAreAnnounced(t *testing.T) {
 	})
 }
 
+// resumed records from which event each stream of announcements goes on.
+type resumed struct {
+	*server
+	from *[]string
+}
+
+func (r resumed) Do(ctx context.Context, req fetch.Request) (*fetch.Response, error) {
+	if req.Method == "GET" {
+		*r.from = append(*r.from, req.Header["last-event-id"])
+	}
+	return r.server.Do(ctx, req)
+}
+
+// The stream of announcements goes on behind the last event, also after a stream without one and after a server that was
+// away. A server that does not know the event any more is asked from the beginning.
+func TestAnnouncementsGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const changed = "data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n"
+		streams := []func() (fetch.Response, string){
+			func() (fetch.Response, string) { return events("id: one\n" + changed) },
+			func() (fetch.Response, string) { return events(": nothing new\n\n") },
+			func() (fetch.Response, string) { return fetch.Response{Status: 503}, "away" },
+			func() (fetch.Response, string) { return events("id: two\n" + changed + changed) },
+			func() (fetch.Response, string) { return events("id: \x01\n" + changed) }, // it can be no header
+			func() (fetch.Response, string) { return fetch.Response{Status: 400}, "no such event" },
+			func() (fetch.Response, string) { return events("id: three\n" + changed) },
+			func() (fetch.Response, string) { return fetch.Response{Status: 405}, "no more" },
+		}
+		heard := 0
+		s := &server{do: offering(args{"tools": args{"listChanged": true}}, func(method string, _ args) (fetch.Response, string) {
+			if method != "GET" {
+				return fetch.Response{}, ""
+			}
+			next := streams[0]
+			streams = streams[1:]
+			return next()
+		})}
+		var from []string
+		c, err := connect(t, s, func(o *mcpclient.Options) {
+			o.Transport, o.OnChange = resumed{s, &from}, func() { heard++ }
+		})
+		must(t, err)
+		<-time.After(time.Hour)
+		if got := strings.Join(from, ","); got != ",one,one,one,two,two,,three" || heard != 4 {
+			t.Errorf("it goes on from %q, and heard of %d changes", got, heard)
+		}
+		must(t, c.Close(t.Context()))
+	})
+}
+
 // A tool that is a task is asked for its result when it is done. Its state is the progress of the call.
 func TestTasks(t *testing.T) {
 	serve := func(states ...string) (*server, *[]string) {
