@@ -156,6 +156,7 @@ func TestFilesSubagentStays(t *testing.T) {
 			again("stopped", "I look at it.", "done read a.txt done", "This is half of")
 
 			begin(turn{text: "I look again.", calls: []call{tc("read", "path", "a.txt")}}, half)
+			steps("I look again.") // the card before this one has the half text too
 			steps("This is half of")
 			again("stopped", "I look again.", "done read a.txt done") // the page is closed by the reload
 
