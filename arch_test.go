@@ -65,7 +65,8 @@ var rooms = map[string][]string{
 	"internal/wire/document":    {"internal/strictjson", "internal/jsx"},
 	"internal/wire/wasm":        {"internal/jsx"},
 	"internal/frame":            {"protocol", "internal/strictjson", "internal/jsx", "internal/wire"},
-	"iframe":                    {"protocol", "internal/ids", "internal/jsx", "internal/legible", "internal/frame", "internal/stopclock", "internal/wire"},
+	"internal/hosted":           {"protocol", "internal/frame", "internal/wire"},
+	"iframe":                    {"protocol", "internal/ids", "internal/jsx", "internal/legible", "internal/frame", "internal/hosted", "internal/stopclock", "internal/wire"},
 	"iframe/markdown":           {"internal/jsx/trust", "iframe/internal/raster", "iframe/internal/localpath"},
 	"iframe/internal/localpath": {},
 	"iframe/guests":             {"iframe", "internal/asset", "internal/jsx"},
@@ -76,7 +77,7 @@ var rooms = map[string][]string{
 	"sandbox":                   {"protocol", "internal/strictjson", "internal/frontmatter", "internal/ids", "internal/rate", "internal/progress", "internal/stopclock", "internal/legible", "internal/nets", "fsaccess", "iframe", "worker", "internal/idb", "internal/jsx", "internal/reach", "internal/textdiff", "internal/userland", "internal/wire/btcp", "internal/wire/pml", "internal/chat", "internal/asset", "internal/typescript", "headers"},
 	"sandbox/panel":             {"protocol", "iframe", "sandbox", "headers", "internal/dom", "internal/jsx"},
 	"sandbox/ui":                {"protocol", "iframe", "sandbox", "internal/consent", "internal/dom", "internal/jsx"},
-	"wasm_exec":                 {"protocol", "iframe", "internal/frame", "internal/relay", "headers", "sandbox"},
+	"wasm_exec":                 {"protocol", "iframe", "internal/frame", "internal/hosted", "internal/relay", "headers", "sandbox"},
 	"headers":                   {"internal/jsx", "protocol"},
 	"wasm_exec/templates":       {"protocol", "fsaccess", "iframe", "sandbox"},
 	"wasm_exec/prebuilt":        {"protocol", "fsaccess", "iframe", "internal/asset", "internal/jsx", "internal/typescript"},
@@ -173,6 +174,23 @@ func TestRoomsImportOneWay(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The command makes pages of walls, and is compiled on a user's machine before the first page. A renderer of
+// Markdown and its sanitiser would take a seventh more of a processor's time.
+func TestCommandLinksNoMarkdown(t *testing.T) {
+	for _, p := range list(t, "linux", "amd64", "./...") {
+		if rel, _ := relative(p.ImportPath); rel != "wasm_exec" {
+			continue
+		}
+		for _, heavy := range []string{module + "/iframe", module + "/sandbox", "github.com/yuin/goldmark", "github.com/microcosm-cc/bluemonday"} {
+			if slices.Contains(p.Deps, heavy) {
+				t.Errorf("wasm_exec reaches %s", heavy)
+			}
+		}
+		return
+	}
+	t.Error("wasm_exec was not found")
 }
 
 // net/http costs a page 1.3 MB of brotli and nothing here needs it.

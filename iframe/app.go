@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/hosted"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -192,7 +193,6 @@ const (
 	maxAppRequests = 16       // of its requests at once
 	maxAppFiles    = 10       // of a download
 	maxRefusals    = 3        // in a row
-	maxOrigins     = 50
 )
 
 // appModes are the display modes of the protocol.
@@ -239,12 +239,12 @@ func (o AppOptions) withDefaults(page protocol.App) (AppOptions, error) {
 	if page.HTML == "" || len(page.HTML) > maxAppPage {
 		refuse("the app's page has %d bytes: want 1 to %d", len(page.HTML), maxAppPage)
 	}
-	o.Connect = agreed(o.Connect, page.Connect, true)
-	o.Resources = agreed(o.Resources, page.Resources, false)
+	o.Connect = hosted.Agreed(o.Connect, page.Connect, true)
+	o.Resources = hosted.Agreed(o.Resources, page.Resources, false)
 	if o.Proxy == "" {
 		o.Frames, o.Permissions = nil, nil
 	}
-	o.Frames = agreed(o.Frames, page.Frames, false)
+	o.Frames = hosted.Agreed(o.Frames, page.Frames, false)
 	o.Permissions = slices.DeleteFunc(frame.AppFeatures(), func(f string) bool {
 		return !slices.Contains(o.Permissions, f) || !slices.Contains(page.Permissions, f)
 	})
@@ -260,57 +260,8 @@ func (o AppOptions) withDefaults(page protocol.App) (AppOptions, error) {
 // static file. Name look-ups, preconnect and WebRTC are then open to apps, and NewApp refuses it unless
 // AllowWithoutConnectionAllowlist is set. In a cross-origin isolated page an app has no frames.
 func (o AppOptions) Page(embedders ...string) (HostedPage, error) {
-	fail := func(format string, args ...any) (HostedPage, error) {
-		return HostedPage{}, protocol.Errorf(protocol.ErrInvalidParams, "page", "", format, args...)
-	}
-	if len(embedders) == 0 {
-		return fail("the proxy needs the origin of a page around, such as https://app.example")
-	}
-	if err := checkEmbedders(embedders); err != nil {
-		return HostedPage{}, err
-	}
-	for i, list := range [][]string{o.Connect, o.Resources, o.Frames} {
-		if got := agreed(list, list, i == 0); len(got) != len(list) {
-			return fail("%q: want different origins such as https://api.example.com, at most %d; wss: is for Connect alone, http: for this machine", list, maxOrigins)
-		}
-	}
-	for _, f := range o.Permissions {
-		if !slices.Contains(frame.AppFeatures(), f) {
-			return fail("Permissions: %q: the features are %s", f, strings.Join(frame.AppFeatures(), ", "))
-		}
-	}
-	p := frame.ProxyPage{Hosts: embedders, Connect: o.Connect, Resources: o.Resources, Frames: o.Frames, Features: o.Permissions, Off: o.layers}
-	html, digest := p.HTML()
-	allowed := []string{}
-	for _, origin := range slices.Concat(o.Connect, o.Resources, o.Frames) {
-		origin = strings.Replace(origin, "wss:", "https:", 1) // the pattern covers both
-		if s := `"` + origin + `"`; !slices.Contains(allowed, s) {
-			allowed = append(allowed, s)
-		}
-	}
-	header := hostedHeader(p.Policy()+"; frame-ancestors "+strings.Join(embedders, " "), "("+strings.Join(allowed, " ")+")", permissions(o.Permissions...), digest)
-	if len(o.Frames) > 0 {
-		delete(header, "Cross-Origin-Embedder-Policy") // few pages of others would load below it
-	}
-	return HostedPage{HTML: html, Header: header}, nil
-}
-
-// agreed returns the origins that the page declares and the user agreed to. Anything that is no plain
-// origin is left out: a quotation mark or a semicolon would be another directive of the policy.
-func agreed(yes, declared []string, sockets bool) []string {
-	out := []string{} // an empty list in JSON, and not null
-	for _, origin := range declared {
-		plain := origin
-		if sockets {
-			if host, ok := strings.CutPrefix(origin, "wss://"); ok {
-				plain = "https://" + host
-			}
-		}
-		if len(out) < maxOrigins && slices.Contains(yes, origin) && checkConnect(plain) == nil && !slices.Contains(out, origin) {
-			out = append(out, origin)
-		}
-	}
-	return out
+	p, err := hosted.Proxy(frame.ProxyPage{Hosts: embedders, Connect: o.Connect, Resources: o.Resources, Frames: o.Frames, Features: o.Permissions, Off: o.layers})
+	return HostedPage(p), err
 }
 
 // appHost is the host's side of the protocol, without the frames.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/attack"
+	"github.com/bailey-go/bailey/internal/hosted"
 	"github.com/bailey-go/bailey/internal/until"
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -365,12 +366,12 @@ func TestAttackAppOrigins(t *testing.T) {
 	a.NoSwitch("an origin is left out, or it is part of the policy")
 	for _, bad := range []string{"*", "https:", "https://*", "'unsafe-eval'", "data:", "http://evil.example", "https://a.example; script-src *", "https://a.example 'unsafe-inline'", "https://a.example/\nx",
 		"wss://*", "https://user@a.example", "//a.example", "", "https://a.example\"><script>", "javascript:", "https://a.example,*"} {
-		got := agreed([]string{bad}, []string{bad}, true)
+		got := hosted.Agreed([]string{bad}, []string{bad}, true)
 		a.Try(bad, len(got) != 0)
 	}
-	a.Try("not declared", len(agreed([]string{"https://a.example"}, nil, true)) != 0)
-	a.Try("not agreed to", len(agreed(nil, []string{"https://a.example"}, true)) != 0)
-	if got := agreed([]string{"https://a.example", "wss://b.example"}, []string{"https://a.example", "wss://b.example", "https://a.example"}, true); fmt.Sprint(got) != "[https://a.example wss://b.example]" {
+	a.Try("not declared", len(hosted.Agreed([]string{"https://a.example"}, nil, true)) != 0)
+	a.Try("not agreed to", len(hosted.Agreed(nil, []string{"https://a.example"}, true)) != 0)
+	if got := hosted.Agreed([]string{"https://a.example", "wss://b.example"}, []string{"https://a.example", "wss://b.example", "https://a.example"}, true); fmt.Sprint(got) != "[https://a.example wss://b.example]" {
 		t.Errorf("agreed: %v", got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/hosted"
 	"github.com/bailey-go/bailey/internal/wire/btcp"
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -143,30 +144,11 @@ func (o DOMEnclaveOptions) frame() (*domFrame, error) {
 		return nil, err
 	}
 	for _, c := range o.Connect {
-		if err := checkConnect(c); err != nil {
+		if err := hosted.CheckConnect(c); err != nil {
 			return nil, err
 		}
 	}
 	return &domFrame{parent: o.Parent, height: o.Height, label: o.Label, extra: extra, connect: o.Connect}, nil
-}
-
-// checkConnect returns an error unless origin can be a source of connect-src.
-func checkConnect(origin string) error {
-	host, ok := strings.CutPrefix(origin, "https://")
-	if !ok {
-		if host, ok = strings.CutPrefix(origin, "http://"); ok {
-			name, _, err := protocol.SplitHost(host)
-			ok = err == nil && protocol.Loopback(name)
-		}
-	}
-	if ok {
-		_, err := protocol.ParseHost(host)
-		ok = err == nil
-	}
-	if !ok {
-		return protocol.Errorf(protocol.ErrInvalidParams, "enclave", "", "Connect: %q: it must be an origin such as https://api.example.com; http: is for this machine only", origin)
-	}
-	return nil
 }
 
 // narrowed returns the directives of a configuration that are stricter than the enclave's own.

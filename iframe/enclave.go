@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/hosted"
 	"github.com/bailey-go/bailey/internal/wire/enclave"
 	"github.com/bailey-go/bailey/protocol"
 )
@@ -184,8 +185,8 @@ func newProgram(opts PoolOptions, code, id string, run RunOptions) (program, tex
 			start.Servers[t.Server] = append(start.Servers[t.Server], short)
 		}
 	}
-	// encodeStart checks the names before they become parameters of a function.
-	if text, err = encodeStart(1, start); err != nil {
+	// EncodeStart checks the names before they become parameters of a function.
+	if text, err = hosted.EncodeStart(1, start); err != nil {
 		return "", "", nil, limits, err
 	}
 	names := make([]string, 0, len(run.Context))
@@ -199,13 +200,6 @@ func newProgram(opts PoolOptions, code, id string, run RunOptions) (program, tex
 	}
 	p := frame.Program{Code: code, Nonce: "n" + unique, Names: names}
 	return p.Text(), text, start, limits, nil
-}
-
-// encodeStart encodes m. It does not apply the message limits of the run, because the size of
-// the arguments is under the host's own control.
-func encodeStart(gen int, m *enclave.MsgStart) (string, error) {
-	return enclave.EncodeBatch(enclave.Batch{Gen: gen, Messages: []enclave.Message{m}}, enclave.HostToBroker,
-		protocol.JSONLimits{Bytes: 256 << 20, Depth: 128, Nodes: 10_000_000})
 }
 
 // claimed returns the code of an error that the untrusted realm reported. The realm may report

@@ -1,13 +1,6 @@
 package iframe
 
-import (
-	"slices"
-	"strings"
-
-	"github.com/bailey-go/bailey/internal/frame"
-	"github.com/bailey-go/bailey/internal/wire/enclave"
-	"github.com/bailey-go/bailey/protocol"
-)
+import "github.com/bailey-go/bailey/internal/hosted"
 
 // HostedPage is a page for a server to send, for [EnclaveOptions.URL].
 type HostedPage struct {
@@ -41,7 +34,7 @@ func (o EnclaveOptions) Page(embedders ...string) (HostedPage, error) {
 	if err != nil {
 		return HostedPage{}, err
 	}
-	return hosted(PoolOptions{EnclaveOptions: o}, embedders)
+	return PoolOptions{EnclaveOptions: o}.hosted(embedders)
 }
 
 // Page is [EnclaveOptions.Page] for [NewDOMEnclave]. It also uses the options Config and Connect.
@@ -54,90 +47,19 @@ func (o DOMEnclaveOptions) Page(embedders ...string) (HostedPage, error) {
 	if err != nil {
 		return HostedPage{}, err
 	}
-	return hosted(PoolOptions{EnclaveOptions: o.EnclaveOptions, dom: d}, embedders)
+	return PoolOptions{EnclaveOptions: o.EnclaveOptions, dom: d}.hosted(embedders)
 }
 
-func checkEmbedders(embedders []string) error {
-	for _, e := range embedders {
-		scheme, host, ok := strings.Cut(e, "://")
-		if !ok || (scheme != "https" && scheme != "http") || host == "" || strings.ContainsAny(host, " ;,'\"/?#\\") || strings.ContainsFunc(host, notASCII) {
-			return protocol.Errorf(protocol.ErrInvalidParams, "page", "", "embedder %q: it must be an origin such as https://app.example", e)
-		}
-	}
-	return nil
+func (o PoolOptions) hosted(embedders []string) (HostedPage, error) {
+	p, err := hosted.Enclave(o.describe(), embedders)
+	return HostedPage(p), err
 }
 
-func hosted(opts PoolOptions, embedders []string) (HostedPage, error) {
-	if err := checkEmbedders(embedders); err != nil {
-		return HostedPage{}, err
-	}
-	if len(embedders) == 0 {
-		embedders = []string{"'self'"}
-	}
-	p, err := opts.page()
-	if err != nil {
-		return HostedPage{}, err
-	}
-	page, policy := p.Hosted()
-	// Nothing is allowed, not even the page's own origin.
-	allowed := "()"
-	if p.Connect != "" {
-		allowed = `("` + strings.ReplaceAll(p.Connect, " ", `" "`) + `")`
-	}
-	header := hostedHeader(policy+"; sandbox "+frame.Sandbox+"; frame-ancestors "+strings.Join(embedders, " "), allowed, permissions(), p.Digest())
-	return HostedPage{HTML: page, Header: header}, nil
-}
-
-// hostedHeader returns the response headers of a page for a server.
-func hostedHeader(policy, allowed, permissions, digest string) map[string][]string {
-	header := map[string][]string{}
-	for _, h := range [][2]string{
-		{"Content-Security-Policy", policy},
-		{"Connection-Allowlist", allowed},
-		{"Permissions-Policy", permissions},
-		// An isolated page accepts credentialless. With require-corp, WebKitGTK 2.50 starts no
-		// worker here.
-		{"Cross-Origin-Embedder-Policy", "credentialless"},
-		{"Cross-Origin-Resource-Policy", "cross-origin"},
-		{"Referrer-Policy", "no-referrer"},
-		{"X-Content-Type-Options", "nosniff"},
-		{"X-DNS-Prefetch-Control", "off"},
-		// These let the app check that the headers are there.
-		{"Access-Control-Allow-Origin", "*"},
-		{"Access-Control-Expose-Headers", "Connection-Allowlist"},
-		{"Content-Type", "text/html; charset=utf-8"},
-		{"Cache-Control", "no-cache"},
-		{"Etag", `"` + digest + `"`},
-	} {
-		header[h[0]] = []string{h[1]}
-	}
-	return header
-}
-
-// permissions returns the frames' allow attribute in the syntax of the Permissions-Policy
-// header, without some features. The page has these if its embedder lets it.
-func permissions(without ...string) string {
-	var list []string
-	for item := range strings.SplitSeq(frame.Allow, ";") {
-		if name, _, _ := strings.Cut(strings.TrimSpace(item), " "); !slices.Contains(without, name) {
-			list = append(list, name+"=()")
-		}
-	}
-	return strings.Join(list, ", ")
-}
-
-func notASCII(r rune) bool { return r <= 0x20 || r > 0x7e }
-
-// page returns the description of the frames.
-func (o PoolOptions) page() (frame.DomainPage, error) {
-	p := frame.DomainPage{Programs: frame.EnclavePrograms(), PolicyName: o.TrustedTypesPolicy, Level: o.Level, Off: o.off, Warm: o.Warm}
+// describe returns the description of the frames.
+func (o PoolOptions) describe() hosted.Options {
+	d := hosted.Options{Level: o.Level, Warm: o.Warm, Policy: o.TrustedTypesPolicy, Off: o.off}
 	if o.dom != nil {
-		p.DOM, p.Extra, p.Connect, p.Warm = true, o.dom.extra, strings.Join(o.dom.connect, " "), false
+		d.DOM, d.Extra, d.Connect = true, o.dom.extra, o.dom.connect
 	}
-	if !p.Warm {
-		return p, nil
-	}
-	var err error
-	p.Sample, err = encodeStart(1, &enclave.MsgStart{Run: "sample", Limits: o.Level.Limits()})
-	return p, err
+	return d
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/hosted"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/testpage"
 	"github.com/bailey-go/bailey/internal/wire/btcp"
@@ -105,7 +106,7 @@ func TestConnectOriginsAreChecked(t *testing.T) {
 		}
 	}
 	for _, good := range []string{"https://api.example.com", "https://*.example.com:8443", "http://localhost:8080", "http://127.0.0.1:1"} {
-		if err := checkConnect(good); err != nil {
+		if err := hosted.CheckConnect(good); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}

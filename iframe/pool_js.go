@@ -27,7 +27,7 @@ func newPool(ctx context.Context, opts PoolOptions) (*EnclavePool, error) {
 		return nil, err
 	}
 	im.opts = opts
-	page, err := opts.page()
+	page, err := opts.describe().Page()
 	if err != nil {
 		return nil, err
 	}

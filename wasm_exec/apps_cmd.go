@@ -15,7 +15,8 @@ import (
 	"strings"
 
 	"github.com/bailey-go/bailey/headers"
-	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/internal/frame"
+	"github.com/bailey-go/bailey/internal/hosted"
 )
 
 // appsUse describes the sandbox proxy for pages of tools whose page is in a folder.
@@ -27,8 +28,8 @@ type appsUse struct {
 	Permissions []string `json:"permissions,omitempty"` // features of the browser
 }
 
-func (u appsUse) page() (iframe.HostedPage, error) {
-	return iframe.AppOptions{Connect: u.Connect, Resources: u.Resources, Frames: u.Frames, Permissions: u.Permissions}.Page(u.Embedders...)
+func (u appsUse) page() (hosted.Page, error) {
+	return hosted.Proxy(frame.ProxyPage{Hosts: u.Embedders, Connect: u.Connect, Resources: u.Resources, Frames: u.Frames, Features: u.Permissions})
 }
 
 func (u appsUse) headers() (headers.Headers, error) {
@@ -39,8 +40,8 @@ func (u appsUse) headers() (headers.Headers, error) {
 	return parsedHeaders(page)
 }
 
-// parsedHeaders returns the headers of a page that package iframe made.
-func parsedHeaders(page iframe.HostedPage) (headers.Headers, error) {
+// parsedHeaders returns the headers of a page of package hosted.
+func parsedHeaders(page hosted.Page) (headers.Headers, error) {
 	var list []headers.Header
 	for _, name := range slices.Sorted(maps.Keys(page.Header)) {
 		list = append(list, headers.Header{Name: name, Value: page.Header[name][0]})
@@ -102,7 +103,7 @@ func (p *proxySite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	use, err := p.use(path.Clean("/" + r.URL.Path))
-	var page iframe.HostedPage
+	var page hosted.Page
 	if err == nil {
 		page, err = appsUse{Embedders: p.embedders, Connect: sources(use.Connect, "https", "wss"), Resources: sources(use.Images, "https"), Frames: sources(use.Frames, "https")}.page()
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/bailey-go/bailey/headers"
-	"github.com/bailey-go/bailey/iframe"
+	"github.com/bailey-go/bailey/internal/hosted"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -24,12 +24,8 @@ type enclaveUse struct {
 	Embedders []string       `json:"embedders,omitempty"` // origins; none is the page's own
 }
 
-func (u enclaveUse) page() (iframe.HostedPage, error) {
-	opts := iframe.EnclaveOptions{Level: u.Level, Warm: u.Warm, TrustedTypesPolicy: u.Policy}
-	if u.DOM {
-		return iframe.DOMEnclaveOptions{EnclaveOptions: opts}.Page(u.Embedders...)
-	}
-	return opts.Page(u.Embedders...)
+func (u enclaveUse) page() (hosted.Page, error) {
+	return hosted.Enclave(hosted.Options{Level: u.Level, Warm: u.Warm, DOM: u.DOM, Policy: u.Policy}, u.Embedders)
 }
 
 func (u enclaveUse) headers() (headers.Headers, error) {
@@ -71,8 +67,8 @@ func enclaveCommand(_ context.Context, args []string, stdout, stderr io.Writer) 
 	return writeHosted(*dir, page, map[string]enclaveUse{"enclave": u}, stdout)
 }
 
-// writeHosted writes a page of package iframe, and the headers.json that describes it.
-func writeHosted(dir string, page iframe.HostedPage, use any, stdout io.Writer) error {
+// writeHosted writes a page of package hosted, and the headers.json that describes it.
+func writeHosted(dir string, page hosted.Page, use any, stdout io.Writer) error {
 	text, err := json.MarshalIndent(use, "", "  ")
 	if err != nil {
 		return err
