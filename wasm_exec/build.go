@@ -31,6 +31,8 @@ type buildOptions struct {
 	page string           // the path of the page's URL, such as /files/
 	web  string           // a folder whose files are added to those of the package's web folder
 	note func(pkg string) // called with the import path of each package that was compiled
+
+	found func(*program) // called before the program is compiled
 }
 
 func buildCommand(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -95,9 +97,12 @@ func compileProgram(ctx context.Context, pkg string, o buildOptions, stderr io.W
 	if o.name == "" || strings.Trim(o.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") != "" {
 		return nil, fmt.Errorf("-name %q: use letters, digits, _ and -", o.name)
 	}
-	p, err := findProgram(ctx, pkg)
+	p, err := findProgram(ctx, pkg, o.tags)
 	if err != nil {
 		return nil, err
+	}
+	if o.found != nil {
+		o.found(p)
 	}
 	if o.dev {
 		err = o.claim(p.dir)

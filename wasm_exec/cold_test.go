@@ -29,7 +29,7 @@ func TestColdFlags(t *testing.T) {
 // A program whose packages are cold is another one, and does the same. How much smaller it is depends on the program.
 func TestColdBuild(t *testing.T) {
 	build := func(cold string) []byte {
-		p, err := findProgram(t.Context(), "./testdata/traces")
+		p, err := findProgram(t.Context(), "./testdata/traces", "")
 		if err != nil {
 			t.Fatal(err)
 		}

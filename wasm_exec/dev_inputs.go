@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -34,45 +31,15 @@ type stamp struct {
 	Web  bool      `json:"web,omitempty"` // the file is not part of the program
 }
 
-// readInputs lists the inputs of a package. Packages of the standard library and of modules in
+// inputs returns the inputs of a program. Packages of the standard library and of modules in
 // the module cache do not change.
-func readInputs(ctx context.Context, pkg string, o buildOptions) (*inputs, error) {
-	p := &program{pkg: pkg}
-	if st, err := os.Stat(pkg); err == nil && st.IsDir() {
-		p.workDir, p.pkg = pkg, "."
-	}
-	args := []string{"list", "-e", "-deps", "-json=Dir,Standard,EmbedFiles,Module"}
-	if o.tags != "" {
-		args = append(args, "-tags", o.tags)
-	}
-	out, err := p.goCommand(ctx, append(args, p.pkg)...)
-	if err != nil {
-		return nil, err
-	}
+func (p *program) inputs(o buildOptions) *inputs {
 	in := &inputs{}
 	modules := map[string]bool{}
-	dir := ""
-	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
-		var x struct {
-			Dir        string
-			Standard   bool
-			EmbedFiles []string
-			Module     *struct {
-				Main    bool
-				GoMod   string
-				Version string
-				Replace *struct{ Version string }
-			}
-		}
-		if err := dec.Decode(&x); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			return nil, fmt.Errorf("reading the output of go list: %w", err)
-		}
+	for _, x := range p.packages {
 		if x.Standard || x.Dir == "" {
 			continue
 		}
-		dir = x.Dir // the package itself is the last
 		if m := x.Module; m != nil {
 			local := m.Main || m.Replace != nil && m.Replace.Version == ""
 			if !local {
@@ -84,9 +51,6 @@ func readInputs(ctx context.Context, pkg string, o buildOptions) (*inputs, error
 		for _, f := range x.EmbedFiles {
 			in.Files = append(in.Files, filepath.Join(x.Dir, f))
 		}
-	}
-	if dir == "" {
-		return nil, fmt.Errorf("go list names no package for %s", pkg)
 	}
 	for mod := range modules {
 		in.Files = append(in.Files, mod, strings.TrimSuffix(mod, ".mod")+".sum")
@@ -100,13 +64,19 @@ func readInputs(ctx context.Context, pkg string, o buildOptions) (*inputs, error
 			}
 		}
 	}
-	in.web(dir, o)
-	return in, nil
+	in.web(p.dir, o)
+	return in
 }
 
-// fewInputs returns the inputs of a package that the go command cannot list.
+// fewInputs returns the inputs of a package that the go command cannot list, go.mod among them: often a
+// requirement is missing there.
 func fewInputs(pkg string, o buildOptions) *inputs {
 	in := &inputs{Folders: []string{pkg}}
+	if abs, err := filepath.Abs(pkg); err == nil {
+		if root, _ := moduleOf(abs); root != "" {
+			in.Files = []string{filepath.Join(root, "go.mod"), filepath.Join(root, "go.sum")}
+		}
+	}
 	in.web(pkg, o)
 	in.Stamps = in.look()
 	return in

@@ -148,27 +148,21 @@ func (p *devPage) run(built *program) {
 		s.Done, s.Last = s.Done+1, pkg
 		p.set(s)
 	}
-	in := make(chan *inputs, 1)
+	var list *inputs
 	var err error
 	if built == nil {
-		go func() {
-			list, err := readInputs(d.ctx, p.pkg, o)
-			if err != nil {
-				list = fewInputs(p.pkg, o)
-			}
-			list.since(before, began)
-			in <- list
-		}()
+		o.found = func(found *program) { list = found.inputs(o) }
 		built, err = compileProgram(d.ctx, p.pkg, o, io.MultiWriter(&output, d.log))
-	} else {
-		in <- nil
+		if list == nil {
+			list = fewInputs(p.pkg, o)
+		}
+		list.since(before, began)
 	}
 	var m *manifest
 	if err == nil {
 		m, err = built.write(d.ctx, o)
 	}
 	took := time.Since(began).Round(time.Millisecond)
-	list := <-in
 
 	p.mu.Lock()
 	if list != nil {

@@ -219,6 +219,18 @@ func TestDevReportsBadHeaders(t *testing.T) {
 	next(is(devReady))
 }
 
+// A module that the go command can't read is read again after a change of its go.mod.
+func TestDevLooksAtGoMod(t *testing.T) {
+	s := newDevSite(t)
+	s.write("go.mod", "module example.com/app\n\ngo 1.26\n\nrequire\n")
+	next := s.events("/")
+	if got := next(is(devFailed)); !strings.Contains(got.Text, "go.mod") {
+		t.Errorf("%+v", got)
+	}
+	s.write("go.mod", "module example.com/app\n\ngo 1.26\n")
+	next(is(devReady))
+}
+
 // Without an open page nothing is built after a change, until the next request.
 func TestDevBuildsOnDemand(t *testing.T) {
 	s := newDevSite(t)

@@ -141,7 +141,7 @@ func TestJoinSegmentsGap(t *testing.T) {
 
 // TestJoinSegmentsOfGo checks that the segments written by Go's linker can be joined.
 func TestJoinSegmentsOfGo(t *testing.T) {
-	p, err := findProgram(t.Context(), "./testdata/hello")
+	p, err := findProgram(t.Context(), "./testdata/hello", "")
 	if err != nil {
 		t.Fatal(err)
 	}
