@@ -93,10 +93,14 @@ func (m *Model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch word, rest, _ := strings.Cut(last, " "); {
 	case role == "tool":
 		delta["content"] = "the call has ended"
-	case word == "write":
+	case word == "write" || word == "read":
 		name, text, _ := strings.Cut(rest, " ")
-		args, _ := json.Marshal(map[string]any{"path": name, "content": text})
-		delta = map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": "call-1", "type": "function", "function": map[string]any{"name": "write", "arguments": string(args)}}}}
+		in := map[string]any{"path": name}
+		if word == "write" {
+			in["content"] = text
+		}
+		args, _ := json.Marshal(in)
+		delta = map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": "call-1", "type": "function", "function": map[string]any{"name": word, "arguments": string(args)}}}}
 		reason = "tool_calls"
 	case word == "recall":
 		delta["content"] = fmt.Sprintf("messages: %q", said)

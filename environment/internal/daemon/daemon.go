@@ -239,7 +239,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Add("Vary", "Origin")
 	most := int64(maxBody)
 	if r.URL.Path == "/files" {
-		most = maxArchive
+		most = MaxArchive
 	}
 	if g.o.off.limits {
 		most = 1 << 40

@@ -49,7 +49,7 @@ type put struct {
 	ID      string `json:"id"`
 	Files   int    `json:"files"`
 	Bytes   int64  `json:"bytes"`
-	LeftOut []left `json:"left_out"`
+	LeftOut []Left `json:"left_out"`
 }
 
 func (h *house) put(t *testing.T, query, body string) (int, put, string) {
@@ -65,7 +65,7 @@ func (h *house) put(t *testing.T, query, body string) (int, put, string) {
 }
 
 // changes returns the contents of the changed files, and the list of what has changed.
-func (h *house) changes(t *testing.T, id string) (map[string]string, difference) {
+func (h *house) changes(t *testing.T, id string) (map[string]string, Difference) {
 	t.Helper()
 	code, text := h.do(t, "GET", "/changes?since="+id, "")
 	if code != 200 {
@@ -75,7 +75,7 @@ func (h *house) changes(t *testing.T, id string) (map[string]string, difference)
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, diff := map[string]string{}, difference{}
+	files, diff := map[string]string{}, Difference{}
 	for i, f := range z.File {
 		r, err := f.Open()
 		if err != nil {
@@ -196,15 +196,15 @@ func TestFiles(t *testing.T) {
 
 func TestAttackFiles(t *testing.T) {
 	count := attack.Start(t, "machine")
-	big := make([]byte, maxArchive+1)
+	big := make([]byte, MaxArchive+1)
 	for i := range big {
 		big[i] = byte(rand.Uint32())
 	}
 	var many []file
-	for i := range maxFiles + 1 {
+	for i := range MaxFiles + 1 {
 		many = append(many, file{name: "f" + strings.Repeat("x", i%7) + string(rune('a'+i%26)) + strings.Repeat("y", i/26), text: ""})
 	}
-	zeros := strings.Repeat("\x00", maxUnpacked+1)
+	zeros := strings.Repeat("\x00", MaxUnpacked+1)
 	broken := []byte(archive(t, zip.Store, file{"a.txt", "AAAA", 0}))
 	broken[bytes.Index(broken, []byte("AAAA"))] = 'B'
 	for _, a := range []struct {

@@ -32,7 +32,7 @@ func TestAttackChanges(t *testing.T) {
 	links(t, root, outside)
 	files, diff := h.changes(t, p.ID)
 	count.Try("the target of a link comes with the changes", strings.Contains(fmt.Sprint(files), "the secret"))
-	if len(diff.LeftOut) == 0 || !slices.ContainsFunc(diff.Removed, func(c changed) bool { return c.Path == "a.txt" }) {
+	if len(diff.LeftOut) == 0 || !slices.ContainsFunc(diff.Removed, func(c Changed) bool { return c.Path == "a.txt" }) {
 		t.Errorf("%+v", diff)
 	}
 	for _, query := range []string{"?keep=" + p.ID, ""} {

@@ -1,6 +1,7 @@
 // Package front starts jobs for the requests of tenants, over HTTP behind a balancer that has TLS:
 //
 //	GET    /healthz                       200, or 503 while the front end drains. It needs no credential
+//	GET    /v1/about                      the version of these requests, the model's name, and the protections of a job
 //	GET    /v1/sessions                   the tenant's sessions
 //	GET    /v1/sessions/{id}              its messages, and whether each was answered
 //	DELETE /v1/sessions/{id}              removes it with all of its files
@@ -11,9 +12,12 @@
 //	POST   /v1/sessions/{id}/answers      {"id": …, "answers": ["once", "reject", …]}
 //	GET    /v1/sessions/{id}/changes      the files that changed, with diffs; ?from=N&to=N are numbers of entries
 //	GET    /v1/sessions/{id}/files/{path} the content of a file; ?at=N is the number of an entry
+//	PUT    /v1/sessions/{id}/files        a ZIP archive takes the place of the folder; ?keep=ID goes on with a session
+//	GET    /v1/sessions/{id}/archive      ?since=ID: a ZIP archive of the changes since the files with the id were copied in
 //
 // An id is chosen by the client: 1 to 36 lower-case letters, digits and hyphens, such as a UUID. The session of an id
-// that is not known begins with its first message.
+// that is not known begins with its first message, or with files that are copied in. The two last requests are those of
+// package daemon, and are answered without a job.
 //
 // A session is a job (package jobs). It is created by a message and paused when it is idle. While it runs, this front
 // end has its lock in the store, and other ones answer 409. When its run has ended, all work is in the store, and the
@@ -56,6 +60,8 @@ type Options struct {
 	// Model, if set, is the model of all jobs. They reach it through the front end, which has the key, while a run is
 	// active. Done is set by New. The default is the model in the command Jobs.Box. It can't be with Source.
 	Model *models.Options
+	// Name is the name of the model for users. The default is that of Model.
+	Name string
 	// Origins are the origins whose pages may send requests, such as https://app.example. The default is none.
 	Origins []string
 	// MaxJobs is the most jobs of all tenants that run at the same time. The default is 64.
@@ -88,7 +94,7 @@ type Options struct {
 }
 
 // off are defences that a test switches off.
-type off struct{ credential, owner, body, flood, origin, lies, chunked, files bool }
+type off struct{ credential, owner, body, flood, origin, lies, chunked, files, keep, uploads bool }
 
 // Front is a front end. Serve its requests with an [http.Server], and end it by [Front.Drain].
 type Front struct {
@@ -96,6 +102,7 @@ type Front struct {
 	provider interface {
 		jobs.Provider
 		Notes() []string
+		Walls() []jobs.Wall
 	}
 	models   *models.Proxy // nil without Options.Model
 	tenants  atomic.Pointer[Tenants]
@@ -187,6 +194,7 @@ func New(o Options) (*Front, error) {
 	}
 	f.mux = http.NewServeMux()
 	for pattern, handler := range map[string]func(*request){
+		"GET /v1/about":                         f.about,
 		"GET /v1/sessions":                      f.list,
 		"GET /v1/sessions/{id}":                 f.show,
 		"DELETE /v1/sessions/{id}":              f.remove,
@@ -197,10 +205,12 @@ func New(o Options) (*Front, error) {
 		"POST /v1/sessions/{id}/answers":        f.answer,
 		"GET /v1/sessions/{id}/changes":         f.changes,
 		"GET /v1/sessions/{id}/files/{path...}": f.file,
+		"PUT /v1/sessions/{id}/files":           f.copyIn,
+		"GET /v1/sessions/{id}/archive":         f.archive,
 	} {
 		f.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			q := &request{w: w, r: r, tenant: r.Context().Value(tenantKey{}).(string), id: r.PathValue("id")}
-			if r.Pattern != "GET /v1/sessions" && !idForm.MatchString(q.id) {
+			if strings.Contains(pattern, "{id}") && !idForm.MatchString(q.id) {
 				f.refuse(q.w, q.tenant, refusal{http.StatusNotFound, "id", "the id of a session has 1 to 36 lower-case letters, digits and hyphens, and begins with no hyphen", 0})
 				return
 			}
@@ -282,6 +292,7 @@ func send(w http.ResponseWriter, status int, v any) {
 type gate struct {
 	rate *rate.Limiter
 	open int // under the lock of the front end
+	puts int // archives that come in, under the lock of the front end
 }
 
 func (f *Front) enter(tenant string) (leave func(), err error) {
@@ -340,7 +351,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Set("Access-Control-Expose-Headers", "Retry-After, ETag, X-Vercel-AI-UI-Message-Stream")
 		if r.Method == http.MethodOptions {
-			h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+			h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, DELETE")
 			h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID")
 			h.Set("Access-Control-Max-Age", "600")
 			w.WriteHeader(http.StatusNoContent)

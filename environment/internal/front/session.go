@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -84,6 +85,14 @@ func (f *Front) release(s *session) {
 		s.gone = true
 	}
 	s.turn <- struct{}{}
+}
+
+// lock takes the session's lock in the store.
+func (f *Front) lock(ctx context.Context, s *session) (err error) {
+	if s.unlock, err = f.o.Jobs.Store.Lock(ctx, s.name); errors.Is(err, jobs.ErrHeld) {
+		err = errElsewhere
+	}
+	return err
 }
 
 // free gives the lock back.
@@ -177,9 +186,7 @@ func (f *Front) begin(q *request, text string) (_ *run, err error) {
 		return nil, errActive
 	}
 	if s.unlock == nil {
-		if s.unlock, err = f.o.Jobs.Store.Lock(ctx, s.name); errors.Is(err, jobs.ErrHeld) {
-			return nil, errElsewhere
-		} else if err != nil {
+		if err = f.lock(ctx, s); err != nil {
 			return nil, err
 		}
 		// A lock that was kept is that of work that is not stored yet.
@@ -235,6 +242,15 @@ func (f *Front) begin(q *request, text string) (_ *run, err error) {
 	return r, nil
 }
 
+// room returns an error if a tenant may not begin another session.
+func (f *Front) room(ctx context.Context, tenant string) error {
+	list, err := f.o.Jobs.Store.Jobs(ctx, tenant)
+	if err == nil && len(list) >= f.o.MaxSessions {
+		err = refusal{http.StatusTooManyRequests, "sessions", fmt.Sprintf("the tenant has %d sessions, as many as may be: delete one", len(list)), 60}
+	}
+	return err
+}
+
 // create makes the job of a session whose turn and lock this is.
 func (f *Front) create(ctx context.Context, s *session) error {
 	entries, err := f.o.Jobs.Store.Entries(ctx, s.name)
@@ -242,12 +258,8 @@ func (f *Front) create(ctx context.Context, s *session) error {
 		return err
 	}
 	if len(entries) == 0 {
-		list, err := f.o.Jobs.Store.Jobs(ctx, s.tenant)
-		if err != nil {
+		if err := f.room(ctx, s.tenant); err != nil {
 			return err
-		}
-		if len(list) >= f.o.MaxSessions {
-			return refusal{http.StatusTooManyRequests, "sessions", fmt.Sprintf("the tenant has %d sessions, as many as may be: delete one", len(list)), 60}
 		}
 	}
 	began := time.Now()
@@ -588,7 +600,11 @@ func (f *Front) show(q *request) {
 		}
 		list = append(list, m)
 	}
-	send(q.w, http.StatusOK, map[string]any{"id": q.id, "entries": len(entries), "messages": list})
+	out := map[string]any{"id": q.id, "entries": len(entries), "messages": list}
+	if n := copied(entries); n > 0 {
+		out["files"] = strconv.Itoa(n)
+	}
+	send(q.w, http.StatusOK, out)
 }
 
 // entries returns the entries of a session that exists.
@@ -623,9 +639,7 @@ func (f *Front) delete(q *request) error {
 		return errActive
 	}
 	if s.unlock == nil {
-		if s.unlock, err = f.o.Jobs.Store.Lock(q.r.Context(), s.name); errors.Is(err, jobs.ErrHeld) {
-			return errElsewhere
-		} else if err != nil {
+		if err = f.lock(q.r.Context(), s); err != nil {
 			return err
 		}
 	}

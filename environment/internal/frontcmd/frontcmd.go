@@ -96,6 +96,7 @@ func Run(ctx context.Context, command Command, args []string, out, log io.Writer
 		_ = os.Unsetenv("BAILEY_KEY")
 		if err = localBox(flags.Args(), &o.Jobs); err == nil {
 			o.Model, err = localModel(model, m, o.Jobs.Box[1:])
+			o.Name = modelOf(o.Jobs.Box)
 		}
 	} else if flags.NArg() > 0 {
 		err = fmt.Errorf("the argument %q is not expected", flags.Arg(0))
@@ -244,6 +245,22 @@ func modelFlags(flags *flag.FlagSet, model *string, m *models.Options) {
 	flags.Int64Var(&m.Requests, "model-requests", 3600, "the most requests of a tenant to the model in an hour")
 	flags.Int64Var(&m.Bytes, "model-bytes", 1<<30, "the most bytes of a tenant to and from the model in an hour")
 	flags.Int64Var(&m.Tokens, "model-tokens", 20_000_000, "the most tokens of a tenant in an hour, as the model's server counts them")
+}
+
+// modelOf returns the name of the model in the command of a job, "" without one.
+func modelOf(args []string) string {
+	for i, a := range args {
+		flag, value, ok := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if !strings.HasPrefix(a, "-") || flag != "model" {
+			continue
+		}
+		if !ok && i+1 < len(args) {
+			value = args[i+1]
+		}
+		name, _, _ := strings.Cut(value, "@")
+		return name
+	}
+	return ""
 }
 
 // localModel reads the model of jobs on this machine, whose command has the given arguments. Without one it is nil.

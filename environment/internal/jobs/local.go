@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bailey-go/bailey/environment/internal/confine"
@@ -27,6 +28,9 @@ type Local struct {
 
 // Notes returns the limits that this machine does not have, a sentence for each.
 func (l *Local) Notes() []string { return l.machine.Notes() }
+
+// Walls returns the protections around each job, for users. That of bailey-box is among them once one has started.
+func (l *Local) Walls() []Wall { return l.machine.Walls() }
 
 // Close implements [Provider].
 func (l *Local) Close() error { return l.Pool.Close() }
@@ -45,6 +49,8 @@ type machine struct {
 	stop  context.CancelFunc
 
 	broken chan error // why the last start failed, while the next one waits
+
+	confined atomic.Bool // the last bailey-box that started has put itself into a sandbox
 
 	own    *own // the folder of all jobs, nil for Start
 	leaves func() error
@@ -108,6 +114,18 @@ func NewLocal(o Options) (*Local, error) {
 
 // Notes implements [Source].
 func (m *machine) Notes() []string { return m.notes }
+
+// Walls implements [Source].
+func (m *machine) Walls() []Wall {
+	list := []Wall{{"Job", "each chat has a folder, a process and sessions of its own"}}
+	if m.confined.Load() {
+		list = append(list, Wall{"Landlock and seccomp", "a job changes its own folder alone, reads the system's programs beside it, and makes no raw connection"})
+	}
+	if len(m.notes) == 0 {
+		list = append(list, Wall{"Limits", fmt.Sprintf("a job has at most %d MiB of memory, %d processes and %d MiB of disk", m.box.Memory>>20, m.box.Processes, m.box.Disk>>20)})
+	}
+	return list
+}
 
 // tryDisk limits a folder, and removes it.
 func (m *machine) tryDisk() error {
@@ -304,7 +322,10 @@ func (m *machine) start() (_ *Process, err error) {
 		_ = p.cmd.Process.Kill()
 		return nil, err
 	}
-	var hello struct{ Address, Credential string }
+	var hello struct {
+		Address, Credential string
+		Confined            bool
+	}
 	select {
 	case line := <-said:
 		if json.Unmarshal([]byte(line), &hello) != nil || hello.Credential == "" {
@@ -316,6 +337,7 @@ func (m *machine) start() (_ *Process, err error) {
 		return nil, m.alive.Err()
 	}
 	p.address, p.credential = hello.Address, hello.Credential
+	m.confined.Store(hello.Confined)
 	// It has met no tenant yet, so this is its own socket.
 	if path, ok := strings.CutPrefix(p.address, "unix:"); ok {
 		if p.socket, err = openSocket(path); err != nil {

@@ -30,8 +30,16 @@ type Source interface {
 	Take(ctx context.Context, name string) (Place, error)
 	// Notes returns the limits that are missing, a sentence for each.
 	Notes() []string
+	// Walls returns the protections around each place, as far as they are known, for users.
+	Walls() []Wall
 	// Close removes all places.
 	Close() error
+}
+
+// A Wall is a protection of a place, for users.
+type Wall struct {
+	Name string `json:"name"`
+	How  string `json:"how"`
 }
 
 // PlaceError is an error of a source, such as a cluster without room. Its text is for an operator's log, and has nothing

@@ -91,6 +91,9 @@ func NewPool(o Options, s Source) (*Pool, error) {
 // Notes returns the limits that are missing, a sentence for each.
 func (p *Pool) Notes() []string { return p.source.Notes() }
 
+// Walls returns the protections around each job, as far as they are known, for users.
+func (p *Pool) Walls() []Wall { return p.source.Walls() }
+
 // Job is a running bailey-box with a folder of its own.
 type Job struct {
 	Name       string

@@ -34,6 +34,8 @@ type Entry struct {
 	// Paused reports that all work was stored and nothing has come since, see [Job.Pause] and [Job.Checkpoint]. There
 	// is no message then.
 	Paused bool `json:"paused,omitempty"`
+	// Files reports that the folder is one that the client copied in. Paused is set too.
+	Files bool `json:"files,omitempty"`
 }
 
 // A Store keeps what outlives a job. It is safe for concurrent use by several processes.

@@ -154,6 +154,14 @@ func (s *Source) Notes() []string {
 	return []string{"the number of processes of a pod is a limit of the kubelet (podPidsLimit), which its template can't set"}
 }
 
+// Walls implements [jobs.Source]. They are those of the template and the policy, which New has read.
+func (s *Source) Walls() []jobs.Wall {
+	return []jobs.Wall{
+		{Name: "Pod", How: "each chat has a pod of its own, without a token of the cluster, without rights, and with limits of memory, processors and disk"},
+		{Name: "Network policy", How: "a pod reaches the proxy alone, if the cluster's network enforces its policies"},
+	}
+}
+
 // until is the time at which a claim ends that is renewed no more.
 func (s *Source) until(deadline time.Time) time.Time {
 	if t := time.Now().Add(s.o.Lease); t.Before(deadline) {
