@@ -29,6 +29,8 @@ func TestThePolicyAsksBeforeChanges(t *testing.T) {
 		want protocol.Action
 	}{
 		{"read", policy.Need{Capability: protocol.FSRead, Subject: "notes.md"}, protocol.ActionAllow},
+		{"read", policy.Need{Capability: protocol.FSRead, Subject: "app/.env"}, protocol.ActionDeny},
+		{"write", policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: ".env.local"}, protocol.ActionDeny},
 		{"write", policy.Need{Capability: protocol.FSWrite, Op: protocol.OpWrite, Subject: "notes.md"}, protocol.ActionAsk},
 		{"delete", policy.Need{Capability: protocol.FSWrite, Op: protocol.OpRemove, Subject: "notes.md", Tree: true, Destroys: true}, protocol.ActionAsk},
 		{"web_fetch", policy.Need{Capability: protocol.NetFetch, Subject: "example.com:443"}, protocol.ActionDeny},
