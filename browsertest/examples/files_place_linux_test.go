@@ -4,7 +4,9 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,18 +16,73 @@ import (
 
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
+	"github.com/bailey-go/bailey/browsertest/internal/poll"
 )
 
-// boxProgram builds bailey-box.
-func boxProgram(t *testing.T) string {
+// boxPrograms builds bailey-box and bailey-front, into a folder that every user of the machine can enter.
+func boxPrograms(t *testing.T) (box, front string) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "bailey-box")
-	cmd := exec.Command("go", "build", "-o", file, "./cmd/bailey-box")
+	dir, err := os.MkdirTemp("/tmp", "place-bin-")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	must(t, os.Chmod(dir, 0o711))
+	cmd := exec.Command("go", "build", "-o", dir+"/", "./cmd/bailey-box", "./cmd/bailey-front")
 	cmd.Dir = filepath.Join(root, "environment")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return file
+	return filepath.Join(dir, "bailey-box"), filepath.Join(dir, "bailey-front")
+}
+
+// frontOf starts a bailey-front at an address, and returns a credential.
+func frontOf(t *testing.T, program, at string, args ...string) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "place-front-")
+	must(t, err)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	must(t, os.Chmod(dir, 0o711))
+	made := exec.Command(program, "credential", "acme")
+	var shown strings.Builder
+	made.Stderr = &shown
+	line, err := made.Output()
+	must(t, err)
+	_, credential, _ := strings.Cut(strings.TrimSpace(shown.String()), ": ")
+	tenants := filepath.Join(dir, "tenants")
+	must(t, os.WriteFile(tenants, line, 0o600))
+	cmd := exec.Command(program, append([]string{"-listen", at, "-tenants", tenants, "-store", filepath.Join(dir, "store"), "-dir", dir}, args...)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	log, err := cmd.StderrPipe()
+	must(t, err)
+	must(t, cmd.Start())
+	ended := make(chan struct{})
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		<-ended
+		_ = cmd.Wait()
+	})
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		if strings.Contains(lines.Text(), `"serving"`) {
+			go func() {
+				defer close(ended)
+				for lines.Scan() {
+				}
+			}()
+			return credential
+		}
+	}
+	close(ended)
+	t.Fatal("bailey-front does not serve")
+	return ""
+}
+
+// freeAddress returns an address of loopback that nobody listens at.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	return l.Addr().String()
 }
 
 // bailey starts a bailey-box, and returns its line and a function that ends it.
@@ -73,11 +130,8 @@ func TestFilesThisComputer(t *testing.T) {
 	long(t)
 	t.Parallel()
 	ctx := testContext(t)
-	program := boxProgram(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	at := l.Addr().String()
-	must(t, l.Close())
+	program, frontProgram := boxPrograms(t)
+	at, cloud := freeAddress(t), freeAddress(t)
 	rules := filepath.Join(t.TempDir(), "policy.json")
 	must(t, os.WriteFile(rules, []byte(boxRules), 0o644))
 	s := newOwnServer(t)
@@ -86,7 +140,7 @@ func TestFilesThisComputer(t *testing.T) {
 	must(t, err)
 	var use map[string]any
 	must(t, json.Unmarshal(data, &use))
-	use["connect"] = []string{at}
+	use["connect"] = []string{at, cloud}
 	data, err = json.Marshal(use)
 	must(t, err)
 	must(t, os.WriteFile(file, data, 0o644))
@@ -142,6 +196,9 @@ func TestFilesThisComputer(t *testing.T) {
 		must(t, chrome.Dark(ctx, false))
 	}
 	press(t, p, "#model-chip")
+	if eval[bool](t, p, `["place-again", "cloud-again"].some((id) => document.getElementById(id).checkVisibility())`) {
+		t.Error("the menu offers to connect anew, before anything was connected")
+	}
 	look("menu")
 	press(t, p, "#place-computer")
 	paste("http://" + at)
@@ -268,6 +325,83 @@ func TestFilesThisComputer(t *testing.T) {
 	choose(t, p, "Copy")
 	must(t, p.WaitFor(ctx, `document.getElementById("heard").textContent.includes("Here again.") && document.getElementById("stop").hidden`))
 	same("at the end", before)
+
+	// A cloud box: a job of a real bailey-front is made for the chat, and ends with it. Neither has a way into the folder.
+	credential := frontOf(t, frontProgram, cloud, "-origin", "http://"+s.addr, "-model", "far@"+models.URL+"/v1", "--", program, "-policy", rules, "-cache", "none")
+	sessions := func() string {
+		t.Helper()
+		req, err := http.NewRequestWithContext(ctx, "GET", "http://"+cloud+"/v1/sessions", nil)
+		must(t, err)
+		req.Header.Set("Authorization", "Bearer "+credential)
+		resp, err := http.DefaultClient.Do(req)
+		must(t, err)
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		must(t, err)
+		return strings.TrimSpace(string(text))
+	}
+	enter := func(text string) {
+		t.Helper()
+		asks("Address and credential")
+		must(t, p.Eval(ctx, `void (document.getElementById("dialog-field").value = `+js(text)+`)`, nil))
+		answer("Connect")
+	}
+	press(t, p, "#model-chip")
+	look("menu-cloud")
+	press(t, p, "#place-cloud")
+	enter("http://front.example " + credential)
+	asks("the address must begin with https://")
+	look("cloud-connect")
+	enter("http://" + cloud + " " + credential)
+	asks("Reload to connect to http://" + cloud)
+	must(t, p.Eval(ctx, `void (globalThis.old = true)`, nil))
+	answer("Reload")
+	must(t, p.WaitFor(ctx, `!globalThis.old`))
+	filesReady(t, p)
+	if strings.Contains(eval[string](t, p, `JSON.stringify(localStorage)`), credential) {
+		t.Error("the credential of the cloud box is in localStorage in plain form")
+	}
+	press(t, p, "#place-cloud")
+	saysStatus(t, p, "This chat works in the cloud box, by far.")
+	far.then(turn{calls: []call{{"read", map[string]any{"path": "README.md"}}}},
+		turn{calls: []call{
+			{"write", map[string]any{"path": "README.md", "content": "CHANGED IN THE CLOUD\n" + rest}},
+			{"write", map[string]any{"path": "made/cloud.txt", "content": "cloud\n"}},
+			{"delete", map[string]any{"path": "trip/packing.txt"}},
+		}},
+		turn{text: "Done there. ![picture](http://" + cloud + "/leak?folder=1) [open me](https://evil.example/?folder=1)"}) // a picture that is loaded is a violation, which look reports
+	say(t, p, "work there")
+	if got := dialogue(t, p); !strings.Contains(got, "Copy this folder to the cloud box?") || !strings.Contains(got, "the operator of "+cloud+" can read it") {
+		t.Errorf("it says %q", got)
+	}
+	look("cloud-copy")
+	if got := sessions(); got != `{"sessions":[]}` {
+		t.Errorf("before the copy the front end has %s", got)
+	}
+	choose(t, p, "Copy")
+	must(t, p.WaitFor(ctx, asking))
+	must(t, p.Click(ctx, "#ask >>> #once"))
+	must(t, p.WaitFor(ctx, `!document.getElementById("arrived").hidden && document.getElementById("stop").hidden`))
+	same("before the review of the cloud's changes", before)
+	if got := eval[string](t, p, `document.getElementById("arrived-text").textContent`); got != "3 changed files came from the cloud box. Your folder has none of it yet." {
+		t.Errorf("it says %q", got)
+	}
+	press(t, p, "#tab-shield")
+	must(t, p.WaitFor(ctx, `document.getElementById("place-about").textContent.includes("bailey-front at `+cloud+`") && document.getElementById("place-walls").textContent.includes("Job: ") && document.getElementById("place-walls").textContent.includes("Landlock and seccomp: ")`))
+	look("cloud-shield")
+	press(t, p, "#arrived-review")
+	must(t, p.WaitFor(ctx, `document.querySelectorAll(".v-file").length === 3`))
+	must(t, p.Eval(ctx, button("Apply")+`.click()`, nil))
+	saysStatus(t, p, "Applied 3 changes.")
+	delete(want, "trip/packing.txt")
+	want["README.md"], want["made/cloud.txt"] = "CHANGED IN THE CLOUD\n"+rest, "cloud\n"
+	same("after the cloud's changes", want)
+	if got := sessions(); !strings.Contains(got, `"id"`) {
+		t.Errorf("the front end has %s", got)
+	}
+	// The box ends with the chat.
+	must(t, p.Eval(ctx, `document.getElementById("drop").click()`, nil))
+	poll.Until(t, "the front end removes the chat", func() bool { return sessions() == `{"sessions":[]}` })
 }
 
 func credentialOf(t *testing.T, line string) string {

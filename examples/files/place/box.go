@@ -29,11 +29,12 @@ const (
 	maxAnswer = 4 << 20  // bytes of another answer
 )
 
-// Box is a bailey-box.
+// Box is a bailey-box: one on this computer, or that of a session of a bailey-front.
 type Box struct {
 	URL        string // such as http://127.0.0.1:8730
 	Credential string
 	Origin     string // of this page, for the texts
+	Session    string // of bailey-front, empty for a box on this computer
 	Transport  fetch.Transport
 }
 
@@ -56,8 +57,39 @@ func Parse(line string) (b Box, err error) {
 	return Box{URL: in.Address, Credential: in.Credential}, nil
 }
 
+// ParseFront reads the address of a bailey-front and a credential, with a space between them. The error is a text for the
+// user.
+func ParseFront(line string) (b Box, err error) {
+	words := strings.Fields(line)
+	if len(words) != 2 {
+		return b, errors.New("enter the address and the credential, with a space between them: https://host credential")
+	}
+	u, err := url.Parse(words[0])
+	if err != nil || u.Host == "" || u.Scheme+"://"+u.Host != strings.TrimSuffix(words[0], "/") || u.Scheme != "https" && (u.Scheme != "http" || !protocol.Loopback(u.Hostname())) {
+		return b, errors.New("the address must begin with https:// and end with the host, or its port: nothing was connected")
+	}
+	return Box{URL: u.Scheme + "://" + u.Host, Credential: words[1]}, nil
+}
+
+// SessionOf returns the name of a chat's session at a bailey-front. A copy of a chat has another one, and it tells nothing
+// about the chat.
+func SessionOf(chat string) string {
+	return of([]byte("bailey-front " + chat))[:32]
+}
+
 // Host returns the address without its scheme.
-func (b Box) Host() string { return strings.TrimPrefix(b.URL, "http://") }
+func (b Box) Host() string {
+	_, host, _ := strings.Cut(b.URL, "://")
+	return host
+}
+
+// at returns the path of a request, which differs at a front end.
+func (b Box) at(box, front string) string {
+	if b.Session == "" {
+		return box
+	}
+	return "/v1/sessions/" + url.PathEscape(b.Session) + front
+}
 
 // Wall is a protection of a box.
 type Wall struct{ Name, How string }
@@ -76,14 +108,20 @@ type About struct {
 
 // About asks the box about itself. A box that can't be used is an error, with a text for the user.
 func (b Box) About(ctx context.Context) (a About, err error) {
-	text, err := b.ask(ctx, "GET", "/about", "", nil)
+	path := "/about"
+	if b.Session != "" {
+		path = "/v1/about"
+	}
+	text, err := b.ask(ctx, "GET", path, "", nil)
 	if err == nil && (json.Unmarshal(text, &a) != nil || a.API == 0) {
-		err = errors.New("the server at " + b.Host() + " is no bailey-box")
+		err = errors.New("the server at " + b.Host() + " is no " + b.program())
 	}
 	switch {
 	case err != nil:
 	case a.API != api:
-		err = fmt.Errorf("this bailey-box and this page do not fit together (version %d and %d): install the same version of both", a.API, api)
+		err = fmt.Errorf("this %s and this page do not fit together (version %d and %d): install the same version of both", b.program(), a.API, api)
+	case b.Session != "":
+		a.Files.ID, err = b.copied(ctx)
 	case a.Model == "":
 		err = errors.New("this bailey-box has no model: start it again with -model")
 	case !a.Copies:
@@ -93,6 +131,38 @@ func (b Box) About(ctx context.Context) (a About, err error) {
 		a.Model = name
 	}
 	return a, err
+}
+
+// program is the name of the program that answers.
+func (b Box) program() string {
+	if b.Session == "" {
+		return "bailey-box"
+	}
+	return "bailey-front"
+}
+
+// copied returns the id of the files that were copied to a session of a front end, "" without any.
+func (b Box) copied(ctx context.Context) (string, error) {
+	text, err := b.ask(ctx, "GET", b.at("", ""), "", nil)
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == 404 {
+		return "", nil
+	}
+	var in struct {
+		Files string `json:"files"`
+	}
+	if err == nil && json.Unmarshal(text, &in) != nil {
+		err = b.odd()
+	}
+	return in.Files, err
+}
+
+// End removes the session of a front end, with all of its files. A box on this computer goes on.
+func (b Box) End(ctx context.Context) error {
+	if b.Session == "" {
+		return nil
+	}
+	_, err := b.ask(ctx, "DELETE", b.at("", ""), "", nil)
+	return err
 }
 
 // Copied is the answer to an archive.
@@ -107,11 +177,16 @@ type Left struct{ Path, Reason string }
 // Put copies an archive to the box, in place of its files. With keep, the id of the files before, the box goes on with
 // its session.
 func (b Box) Put(ctx context.Context, archive []byte, keep string) (c Copied, err error) {
-	path := "/files"
+	path := b.at("/files", "/files")
 	if keep != "" {
 		path += "?keep=" + url.QueryEscape(keep)
 	}
 	text, err := b.ask(ctx, "PUT", path, "application/zip", archive)
+	if e, ok := errors.AsType[*Error](err); ok && e.Status == 409 && keep == "" && b.Session != "" { // a session of before
+		if err = b.End(ctx); err == nil {
+			text, err = b.ask(ctx, "PUT", path, "application/zip", archive)
+		}
+	}
 	if err == nil && (json.Unmarshal(text, &c) != nil || c.ID == "") {
 		err = b.odd()
 	}
@@ -120,7 +195,7 @@ func (b Box) Put(ctx context.Context, archive []byte, keep string) (c Copied, er
 
 // Changes returns the archive of the changes since files were copied in, at most maxArchive bytes.
 func (b Box) Changes(ctx context.Context, since string) ([]byte, error) {
-	resp, err := b.do(ctx, "GET", "/changes?since="+url.QueryEscape(since), "", nil)
+	resp, err := b.do(ctx, "GET", b.at("/changes", "/archive")+"?since="+url.QueryEscape(since), "", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -139,14 +214,14 @@ func (b Box) Changes(ctx context.Context, since string) ([]byte, error) {
 func (b Box) Answer(ctx context.Context, id string, answers []policy.Answer) error {
 	body, err := json.Marshal(map[string]any{"id": id, "answers": answers})
 	if err == nil {
-		_, err = b.ask(ctx, "POST", "/answer", "application/json", body)
+		_, err = b.ask(ctx, "POST", b.at("/answer", "/answers"), "application/json", body)
 	}
 	return err
 }
 
 // Stop ends the run. Its stream then ends.
 func (b Box) Stop(ctx context.Context) error {
-	_, err := b.ask(ctx, "POST", "/stop", "application/json", []byte("{}"))
+	_, err := b.ask(ctx, "POST", b.at("/stop", "/stop"), "application/json", []byte("{}"))
 	return err
 }
 
@@ -190,7 +265,7 @@ func (b Box) Chat(ctx context.Context, text string) iter.Seq2[sandbox.Chunk, err
 			fail(err)
 			return
 		}
-		resp, err := b.do(ctx, "POST", "/chat", "application/json", body)
+		resp, err := b.do(ctx, "POST", b.at("/chat", "/messages"), "application/json", body)
 		if err != nil {
 			fail(err)
 			return
@@ -319,7 +394,7 @@ func (b Box) do(ctx context.Context, method, path, kind string, body []byte) (*f
 	if err != nil {
 		return nil, b.gone(ctx, err)
 	}
-	if resp.Status == 200 {
+	if resp.Status == 200 || resp.Status == 204 && method == "DELETE" {
 		return resp, nil
 	}
 	defer resp.Body.Close()
@@ -329,10 +404,12 @@ func (b Box) do(ctx context.Context, method, path, kind string, body []byte) (*f
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	_ = json.Unmarshal(text, &said)
 	switch {
+	case resp.Status == 401 && b.Session != "":
+		return nil, &Error{"The server at " + b.Host() + " does not know this credential: connect the cloud box anew, with one of its operator.", resp.Status}
 	case resp.Status == 401:
 		return nil, &Error{"The box at " + b.Host() + " does not accept this page any more: it was started again. Connect it with the new line that it has printed.", resp.Status}
 	case resp.Status == 404:
-		return nil, &Error{"The server at " + b.Host() + " is no bailey-box, or an older one: install the same version as this page.", resp.Status}
+		return nil, &Error{"The server at " + b.Host() + " is no " + b.program() + ", or an older one: install the same version as this page.", resp.Status}
 	case said.Error != "":
 		return nil, &Error{"The box says: " + said.Error + ".", resp.Status}
 	}
@@ -355,9 +432,12 @@ func (b Box) gone(ctx context.Context, err error) error {
 	case strings.Contains(err.Error(), "does not list the host"):
 		return &Error{"This page may not reach " + b.Host() + " yet: reload it. If that does not help, the settings of this site forbid it.", 0}
 	}
+	if b.Session != "" {
+		return &Error{"No answer from the server at " + b.Host() + ", or the connection broke. Does it run, and does its operator let pages of " + b.Origin + " in? Nothing in your folder was changed.", 0}
+	}
 	return &Error{"No answer from the box at " + b.Host() + ", or the connection broke. Is bailey-box running, and was it started with -origin " + b.Origin + "? Nothing in your folder was changed.", 0}
 }
 
 func (b Box) odd() error {
-	return &Error{"The server at " + b.Host() + " answers in another form than a bailey-box does. Nothing of the answer was used.", 0}
+	return &Error{"The server at " + b.Host() + " answers in another form than a " + b.program() + " does. Nothing of the answer was used.", 0}
 }

@@ -42,6 +42,128 @@ func TestParse(t *testing.T) {
 	}
 }
 
+func TestParseFront(t *testing.T) {
+	for line, want := range map[string]string{" https://front.example bailey-ABC\n": "https://front.example", "https://front.example:8443/ bailey-ABC": "https://front.example:8443", "http://127.0.0.1:8800 bailey-ABC": "http://127.0.0.1:8800"} {
+		if b, err := ParseFront(line); err != nil || b.URL != want || b.Credential != "bailey-ABC" {
+			t.Errorf("%q: %+v %v", line, b, err)
+		}
+	}
+	for _, bad := range []string{"", "https://front.example", "bailey-ABC", "https://front.example a b", "http://front.example bailey-ABC", "ftp://front.example bailey-ABC", "//front.example bailey-ABC", "https:///x bailey-ABC",
+		"https://front.example/path bailey-ABC", "https://user@front.example bailey-ABC", "https://front.example?x bailey-ABC", "https://front.example#x bailey-ABC", "http://127.0.0.1.evil.example bailey-ABC", "javascript:alert(1) bailey-ABC"} {
+		if b, err := ParseFront(bad); err == nil {
+			t.Errorf("%q was read as %+v", bad, b)
+		}
+	}
+	if a, b := SessionOf("ses-1"), SessionOf("ses-2"); a == b || len(a) != 32 || strings.Contains(a, "ses") {
+		t.Errorf("%s %s", a, b)
+	}
+}
+
+// front answers requests by their method and path, and notes them.
+func front(t *testing.T, answers map[string]string) (Box, *[]string) {
+	t.Helper()
+	asked := &[]string{}
+	return Box{URL: "https://front.example", Credential: "abc", Origin: "https://app.example", Session: "s", Transport: fetch.TransportFunc(func(_ context.Context, r fetch.Request) (*fetch.Response, error) {
+		at := r.Method + " " + strings.TrimPrefix(r.URL, "https://front.example")
+		*asked = append(*asked, at)
+		text, ok := answers[at]
+		if r.Header["authorization"] != "Bearer abc" {
+			t.Errorf("%s has %v", at, r.Header)
+		}
+		status := 200
+		if !ok {
+			status, text = 404, `{"error":"there is no such session"}`
+		} else if n, rest, ok := strings.Cut(text, " "); ok && len(n) == 3 {
+			status, text = map[string]int{"204": 204, "401": 401, "409": 409}[n], rest
+		}
+		return &fetch.Response{Status: status, Body: io.NopCloser(strings.NewReader(text))}, nil
+	})}, asked
+}
+
+// A box of a front end has the same requests, about a session of its own.
+func TestFront(t *testing.T) {
+	about := `{"api":1,"model":"","copies":true,"walls":[{"name":"Pod","how":"x"}]}`
+	b, _ := front(t, map[string]string{"GET /v1/about": about})
+	if a, err := b.About(t.Context()); err != nil || a.Files.ID != "" || len(a.Walls) != 1 {
+		t.Errorf("a new session: %+v %v", a, err)
+	}
+	b, asked := front(t, map[string]string{"GET /v1/about": about, "GET /v1/sessions/s": `{"id":"s","files":"7"}`, "PUT /v1/sessions/s/files?keep=7": `{"id":"8"}`, "POST /v1/sessions/s/messages": "data: {\"type\":\"start-step\"}\n\ndata: [DONE]\n\n",
+		"POST /v1/sessions/s/answers": `{}`, "POST /v1/sessions/s/stop": `{}`, "GET /v1/sessions/s/archive?since=8": "zip", "DELETE /v1/sessions/s": "204 "})
+	a, err := b.About(t.Context())
+	must(t, err)
+	c, err := b.Put(t.Context(), nil, a.Files.ID)
+	must(t, err)
+	list, err := read(b)
+	must(t, err)
+	must(t, b.Answer(t.Context(), "q", nil))
+	must(t, b.Stop(t.Context()))
+	data, err := b.Changes(t.Context(), c.ID)
+	must(t, err)
+	must(t, b.End(t.Context()))
+	if len(list) != 1 || string(data) != "zip" || len(*asked) != 8 {
+		t.Errorf("%v %s %q", list, data, *asked)
+	}
+	// Files in place of a session of before end that one first.
+	gone := false
+	b = Box{URL: "https://front.example", Credential: "abc", Session: "s", Transport: fetch.TransportFunc(func(_ context.Context, r fetch.Request) (*fetch.Response, error) {
+		status, text := 409, `{"error":"there are files"}`
+		switch {
+		case r.Method == "DELETE":
+			gone, status, text = true, 204, ""
+		case gone:
+			status, text = 200, `{"id":"1"}`
+		}
+		return &fetch.Response{Status: status, Body: io.NopCloser(strings.NewReader(text))}, nil
+	})}
+	if c, err := b.Put(t.Context(), nil, ""); err != nil || c.ID != "1" {
+		t.Errorf("%+v %v", c, err)
+	}
+	gone = false
+	if _, err := b.Put(t.Context(), nil, "7"); err == nil || gone {
+		t.Errorf("a session that goes on was ended: %v", err)
+	}
+}
+
+// A front end that means harm says nothing that the page takes for an answer.
+func TestAttackFront(t *testing.T) {
+	count := attack.Start(t, "machine")
+	count.NoSwitch("each answer is decoded into a type: there is no reading without it")
+	good := map[string]string{"GET /v1/about": `{"api":1,"copies":true}`, "GET /v1/sessions/s": `{"files":"7"}`}
+	with := func(at, text string) Box {
+		answers := maps.Clone(good)
+		answers[at] = text
+		b, _ := front(t, answers)
+		return b
+	}
+	for name, text := range map[string]string{
+		"a page": "<html>", "no object": `[1]`, "walls that are no list": `{"api":1,"walls":"strong"}`, "a version of another type": `{"api":"1"}`, "another version": `{"api":2}`, "no version": `{"model":"m"}`, "too much": strings.Repeat(" ", maxAnswer+1),
+		"a model that is an object": `{"api":1,"model":{"name":"m"}}`, "a refusal": "401 {}",
+	} {
+		_, err := with("GET /v1/about", text).About(t.Context())
+		count.Try("about: "+name, err == nil)
+	}
+	for name, text := range map[string]string{"a page": "<html>", "a number": `{"files":7}`, "too much": strings.Repeat(" ", maxAnswer+1), "another status": "409 {}"} {
+		_, err := with("GET /v1/sessions/s", text).About(t.Context())
+		count.Try("session: "+name, err == nil)
+	}
+	for name, text := range map[string]string{"no id": `{}`, "a number": `{"id":7}`, "a list": `["7"]`, "names that are numbers": `{"id":"7","left_out":[7]}`} {
+		_, err := with("PUT /v1/sessions/s/files?keep=7", text).Put(t.Context(), nil, "7")
+		count.Try("copy: "+name, err == nil)
+	}
+	_, err := with("GET /v1/sessions/s/archive?since=7", strings.Repeat("x", maxArchive+1)).Changes(t.Context(), "7")
+	count.Try("changes: too large", err == nil)
+	for name, text := range map[string]string{"a page": "<html>", "no end": "data: {\"type\":\"start-step\"}\n\n", "no type": "data: {}\n\ndata: [DONE]\n\n", "a question without an id": "data: {\"type\":\"data-question\",\"data\":{\"requests\":[{}]}}\n\ndata: [DONE]\n\n",
+		"a long event": "data: {\"type\":\"" + strings.Repeat("x", maxEvent) + "\"}\n\ndata: [DONE]\n\n", "a type that is a number": "data: {\"type\":7}\n\ndata: [DONE]\n\n"} {
+		_, err := read(with("POST /v1/sessions/s/messages", text))
+		count.Try("answer: "+name, err == nil)
+	}
+	// An answer to the question of a session is for one call, whatever the front end says about it.
+	list, err := read(with("POST /v1/sessions/s/messages", "data: {\"type\":\"data-question\",\"data\":{\"id\":\"q\",\"once\":false,\"requests\":[{\"title\":\"x\",\"once\":false,\"session\":\"other\",\"always\":true}]}}\n\ndata: [DONE]\n\n"))
+	must(t, err)
+	r := list[0].Data.(Question).Prompt("mine").Requests[0]
+	count.Try("a question that allows more", !r.Once || r.Session != "mine")
+}
+
 // box answers each request with a status and a text, or fails with an error.
 func box(status int, text string, err error) Box {
 	return Box{URL: "http://127.0.0.1:8730", Credential: "abc", Origin: "https://app.example", Transport: fetch.TransportFunc(func(_ context.Context, r fetch.Request) (*fetch.Response, error) {

@@ -247,6 +247,9 @@ func (m *Sessions) sweep() {
 		return
 	}
 	for _, id := range list {
+		if rec, err := m.store.Session(m.ctx, id); err == nil {
+			go places{m}.end(rec)
+		}
 		_ = m.store.Delete(m.ctx, id)
 	}
 	js.Global().Get("localStorage").Call("removeItem", m.doomed())
@@ -273,6 +276,9 @@ func (m *Sessions) remove(id string) error {
 		if undo {
 			dom.Failed(m.open(id))
 		} else {
+			if rec, err := store.Session(m.ctx, id); err == nil {
+				go places{m}.end(rec)
+			}
 			dom.Failed(store.Delete(m.ctx, id))
 			js.Global().Get("localStorage").Call("removeItem", draftOf+id)
 		}

@@ -20,32 +20,48 @@ import (
 	"github.com/bailey-go/bailey/sandbox/policy"
 )
 
-// away is a conversation that works on this computer, in a bailey-box.
+// away is a conversation that works in another place: in a bailey-box on this computer, or in that of a bailey-front.
 type away struct {
+	cloud    bool
 	files    string // the id of the files that were copied to the box, "" before
 	reviewed bool   // the user has decided about all changes of the box
 	about    place.About
 	stop     func() // ends the run, nil without one
 }
 
-// computer is the name of the place for the user.
-const computer = "this computer"
+// name returns the name of the place for the user.
+func (a *away) name() string {
+	if a.cloud {
+		return "the cloud box"
+	}
+	return "this computer"
+}
 
-// places is the part of the conversations that work on this computer.
+// in returns the name with the word before it.
+func (a *away) in() string {
+	if a.cloud {
+		return "in the cloud box"
+	}
+	return "on this computer"
+}
+
+// places is the part of the conversations that work in another place.
 type places struct{ *Sessions }
 
 // start sets up the choice of the place where a conversation works.
 func (m places) start() {
-	dom.OnClick("place-computer", func() { m.move(true) })
-	dom.OnClick("place-again", func() { m.connect("") })
+	dom.OnClick("place-computer", func() { m.move(&away{}) })
+	dom.OnClick("place-cloud", func() { m.move(&away{cloud: true}) })
+	dom.OnClick("place-again", func() { m.connect(&away{}, "") })
+	dom.OnClick("cloud-again", func() { m.connect(&away{cloud: true}, "") })
 	dom.On(dom.Element("model-list"), "click", func(e js.Value) {
 		if !e.Get("target").Call("closest", "button").IsNull() {
-			m.move(false)
+			m.move(nil)
 		}
 	})
 }
 
-// awayOf returns the state of a conversation that works on this computer, and nil for one that works in this page.
+// awayOf returns the state of a conversation that works in another place, and nil for one that works in this page.
 func awayOf(m *Sessions, t *talk.Talk) *away {
 	if t == nil {
 		return nil
@@ -54,40 +70,57 @@ func awayOf(m *Sessions, t *talk.Talk) *away {
 	if a := m.aways[id]; a != nil {
 		return a
 	}
-	if files, ok := t.Session.Record().Metadata["place"].(string); ok { // of an earlier visit
-		m.aways[id] = &away{files: files}
+	if rec := t.Session.Record(); placed(rec) { // of an earlier visit
+		files, _ := rec.Metadata["place"].(string)
+		m.aways[id] = &away{files: files, cloud: inCloud(rec)}
 	}
 	return m.aways[id]
 }
 
-// ofBox returns the box that the user connected, with an empty address if there is none.
-func (m places) ofBox() place.Box {
+// placed reports whether a stored conversation works in another place.
+func placed(rec sandbox.SessionRecord) bool {
+	_, ok := rec.Metadata["place"].(string)
+	return ok
+}
+
+// inCloud reports whether that is the cloud box.
+func inCloud(rec sandbox.SessionRecord) bool { return placed(rec) && rec.Metadata["cloud"] == true }
+
+// ofBox returns the box of a conversation, with an empty address if the user has connected none.
+func (m places) ofBox(a *away, chat string) place.Box {
 	m.Lock.Lock()
 	defer m.Lock.Unlock()
 	k := m.Settings.Box
-	return place.Box{URL: k.URL, Credential: k.Key, Origin: js.Global().Get("location").Get("origin").String(), Transport: fetch.Browser()}
+	b := place.Box{Origin: js.Global().Get("location").Get("origin").String(), Transport: fetch.Browser()}
+	if a.cloud {
+		k, b.Session = m.Settings.Cloud, place.SessionOf(chat)
+	}
+	b.URL, b.Credential = k.URL, k.Key
+	return b
 }
 
-// move lets the conversation in view work on this computer or in this page. One that has begun stays where it is, and a
-// new one is opened.
-func (m places) move(to bool) {
-	if m.cur == nil || (awayOf(m.Sessions, m.cur) != nil) == to {
+// move lets the conversation in view work in another place, or in this page if that is nil. One that has begun stays where
+// it is, and a new one is opened.
+func (m places) move(to *away) {
+	if m.cur == nil {
 		return
 	}
-	var a away
-	if to {
-		b := m.ofBox()
+	if now := awayOf(m.Sessions, m.cur); now == to || now != nil && to != nil && now.cloud == to.cloud {
+		return
+	}
+	if to != nil {
+		b := m.ofBox(to, "")
 		if b.URL == "" || b.Credential == "" {
-			m.connect("")
+			m.connect(to, "")
 			return
 		}
 		if m.Settings.OfferReload() {
 			return
 		}
-		dom.Status("Asking bailey-box…")
+		dom.Status("Asking the box…")
 		var err error
-		if a.about, err = b.About(m.ctx); err != nil {
-			m.connect(err.Error())
+		if to.about, err = b.About(m.ctx); err != nil {
+			m.connect(to, err.Error())
 			return
 		}
 	}
@@ -97,44 +130,73 @@ func (m places) move(to bool) {
 	if m.cur == nil {
 		return
 	}
-	if to {
-		m.aways[m.cur.Session.ID()] = &a
-		dom.Status("This chat works on " + computer + ", by " + a.about.Model + ".")
+	if to != nil {
+		m.aways[m.cur.Session.ID()] = to
+		text := "This chat works " + to.in()
+		if to.about.Model != "" {
+			text += ", by " + to.about.Model
+		}
+		dom.Status(text + ".")
 	} else {
 		delete(m.aways, m.cur.Session.ID())
 	}
 	m.showPlace()
 }
 
-// connect asks for the line of bailey-box. trouble is the reason why the present one can't be used, "" without one.
-func (m places) connect(trouble string) {
+// connect asks for the line of bailey-box, or for the address and the credential of a bailey-front. trouble is the reason
+// why the present one can't be used, "" without one.
+func (m places) connect(to *away, trouble string) {
 	origin := js.Global().Get("location").Get("origin").String()
-	line := dom.Pre(strings.Join([]string{"bailey-box", "-origin", origin, "-policy", "policy.json", "-model", "NAME@ADDRESS"}, " "), "", "The command")
-	text := "Start bailey-box on this computer, and paste the line that it prints. The assistant then works there on a copy of the folder, with programs of this computer that the box allows. Its changes come to you before they reach the folder."
-	if trouble != "" {
-		text = trouble
+	q := dialog.Question{Title: "Connect this computer", Label: "The line of bailey-box", Answers: []string{"Cancel", "Connect"},
+		Text: "Start bailey-box on this computer, and paste the line that it prints. The assistant then works there on a copy of the folder, with programs of this computer that the box allows. Its changes come to you before they reach the folder.",
+		Body: []js.Value{dom.Pre(strings.Join([]string{"bailey-box", "-origin", origin, "-policy", "policy.json", "-model", "NAME@ADDRESS"}, " "), "", "The command")}}
+	parse := place.Parse
+	if to.cloud {
+		parse = place.ParseFront
+		q.Title, q.Label = "Connect a cloud box", "Address and credential, with a space between them"
+		q.Text = "Enter the address of a server that runs bailey-front, and the credential that you have of its operator. Each chat then gets a box of its own there, with a copy of the folder, and ends it when you delete the chat. The operator can read the copy. Changes come to you before they reach the folder."
+		q.Body = []js.Value{dom.Pre(strings.Join([]string{"https://HOST", "CREDENTIAL"}, " "), "", "The form")}
 	}
-	answer, said := dialog.Ask(dialog.Question{Title: "Connect this computer", Text: text, Body: []js.Value{line}, Label: "The line of bailey-box", Answers: []string{"Cancel", "Connect"}})
+	if trouble != "" {
+		q.Text = strings.ToUpper(trouble[:1]) + trouble[1:]
+	}
+	answer, said := dialog.Ask(q)
 	if answer != "Connect" {
 		return
 	}
-	b, err := place.Parse(said)
+	b, err := parse(said)
 	if err != nil {
-		m.connect(err.Error())
+		m.connect(to, err.Error())
 		return
 	}
 	m.Lock.Lock()
-	ok := m.Settings.Reach(m.ctx, func(k *settings.Kept) { k.Box = settings.Box{URL: b.URL, Key: b.Credential} })
+	ok := m.Settings.Reach(m.ctx, func(k *settings.Kept) {
+		if now := (settings.Box{URL: b.URL, Key: b.Credential}); to.cloud {
+			k.Cloud = now
+		} else {
+			k.Box = now
+		}
+	})
 	m.Lock.Unlock()
 	if !ok || m.Settings.OfferReload() {
 		return
 	}
-	if awayOf(m.Sessions, m.cur) != nil {
+	if now := awayOf(m.Sessions, m.cur); now != nil && now.cloud == to.cloud {
 		dom.Status("Connected.")
 		m.showPlace()
 		return
 	}
-	m.move(true)
+	m.move(to)
+}
+
+// end removes the copies of a conversation that the cloud box has. It is called when the conversation is deleted.
+func (m places) end(rec sandbox.SessionRecord) {
+	if !inCloud(rec) {
+		return
+	}
+	if b := m.ofBox(&away{cloud: true}, rec.ID); b.URL != "" && b.End(m.ctx) != nil {
+		dom.Status("The chat is deleted here. The server at " + b.Host() + " did not answer, and still has its copy of the chat and the folder.")
+	}
 }
 
 // showPlace shows where the conversation in view works.
@@ -143,13 +205,18 @@ func (m places) showPlace() {
 	dom.Hide("model-name", a != nil)
 	dom.Hide("place-name", a == nil)
 	dom.Hide("place-again", m.Settings.Box.URL == "")
+	dom.Hide("cloud-again", m.Settings.Cloud.URL == "")
 	dom.Element("plan").Get("parentNode").Set("hidden", a != nil)
-	dom.Element("place-computer").Call("setAttribute", "aria-pressed", fmt.Sprint(a != nil))
+	dom.Element("place-computer").Call("setAttribute", "aria-pressed", fmt.Sprint(a != nil && !a.cloud))
+	dom.Element("place-cloud").Call("setAttribute", "aria-pressed", fmt.Sprint(a != nil && a.cloud))
 	if a == nil {
 		m.Shield.Elsewhere("", nil, nil)
 		return
 	}
-	name := "This computer"
+	name, where, host := "This computer", "On this computer, by bailey-box at ", m.Settings.Box.URL
+	if a.cloud {
+		name, where, host = "Cloud box", "In a box of a server, by bailey-front at ", m.Settings.Cloud.URL
+	}
 	if a.about.Model != "" {
 		name += ": " + a.about.Model
 	}
@@ -158,13 +225,14 @@ func (m places) showPlace() {
 	for _, w := range a.about.Walls {
 		walls = append(walls, w.Name+": "+w.How)
 	}
-	m.Shield.Elsewhere(strings.TrimPrefix(m.Settings.Box.URL, "http://"), walls, a.about.Lacks)
+	m.Shield.Elsewhere(where+place.Box{URL: host}.Host(), walls, a.about.Lacks)
 }
 
-// elsewhere is answer on this computer: the folder is copied to the box, which runs its own model, and its changes come
+// elsewhere is answer in another place: the folder is copied to the box, which runs its own model, and its changes come
 // back for the user to review. It reports whether the run came to its end.
 func (m places) elsewhere(ctx context.Context, t *talk.Talk, _ sandbox.Model, text string, files []sandbox.File) bool {
-	a, b := awayOf(m.Sessions, t), m.ofBox()
+	a := awayOf(m.Sessions, t)
+	b := m.ofBox(a, t.Session.ID())
 	a.stop = func() { t.Cancel(context.Canceled) }
 	defer func() { a.stop = nil }()
 	send := text
@@ -232,7 +300,7 @@ func (m places) elsewhere(ctx context.Context, t *talk.Talk, _ sandbox.Model, te
 	some, err := m.take(ctx, t, a, b)
 	switch {
 	case err != nil && ctx.Err() == nil:
-		t.Trouble("The answer is here, and its changes are still on "+computer+". They come with your next message. "+err.Error(), "")
+		t.Trouble("The answer is here, and its changes are still "+a.in()+". They come with your next message. "+err.Error(), "")
 	case some:
 		dom.Status("Done. Review the changes: your folder has none of them yet.")
 	case ended:
@@ -248,9 +316,9 @@ func (m places) elsewhere(ctx context.Context, t *talk.Talk, _ sandbox.Model, te
 func (m places) ready(ctx context.Context, t *talk.Talk, a *away, b place.Box, files []sandbox.File) (err error) {
 	switch {
 	case b.URL == "" || b.Credential == "":
-		return errors.New("No box is connected: choose This computer below the message field.")
+		return errors.New("No box is connected: choose a place below the message field.")
 	case len(files) > 0:
-		return errors.New("A chat on this computer takes no files with a message, and no skills: put them into the folder first.")
+		return errors.New("A chat " + a.in() + " takes no files with a message, and no skills: put them into the folder first.")
 	case m.Waits():
 		return errors.New("Review the changes first, and apply or discard them. Then send this again.")
 	}
@@ -263,7 +331,7 @@ func (m places) ready(ctx context.Context, t *talk.Talk, a *away, b place.Box, f
 		if some, err := m.take(ctx, t, a, b); err != nil {
 			return err
 		} else if some {
-			return errors.New("Changes of before have come from " + computer + ": review them first. Then send this again.")
+			return errors.New("Changes of before have come from " + a.name() + ": review them first. Then send this again.")
 		}
 	}
 	dom.Status("Reading the folder…")
@@ -289,6 +357,9 @@ func (m places) ready(ctx context.Context, t *talk.Talk, a *away, b place.Box, f
 		return err
 	}
 	a.files, a.reviewed = copied.ID, true
+	if err := m.keepAnswer(t, a, place.NewRecorder(t.Session.ID(), ""), true); err != nil { // a reload finds the place
+		return err
+	}
 	dom.Status("")
 	if len(copied.LeftOut) > 0 {
 		dialog.Toast(fmt.Sprintf("Not copied, as the box does not take such names: %s.", names(leftOut(copied.LeftOut))))
@@ -315,19 +386,24 @@ func names(list []string) string {
 
 // mayCopy asks whether the folder may be copied to the box.
 func (m places) mayCopy(t *talk.Talk, p place.Packed) bool {
-	list := dom.Create("ul", "")
+	a, list := awayOf(m.Sessions, t), dom.Create("ul", "")
 	row := func(text string) { list.Call("append", dom.Create("li", text)) }
 	if len(p.Denied) > 0 {
 		row("Not copied, by the rules of this page: " + names(p.Denied))
 	}
 	row("Not copied: what .gitignore names, and links")
-	if other := awayOf(m.Sessions, t).about.Files.ID; other != "" {
+	if other := a.about.Files.ID; other != "" {
 		row("The box has the files of another chat: what was changed in them, and not reviewed yet, is lost")
 	}
 	if len(t.Session.Recent()) > 0 {
 		row("The box has not seen this chat before, so it does not know the messages above")
 	}
-	answer, _ := dialog.Ask(dialog.Question{Title: "Copy this folder to bailey-box on this computer?", Text: fmt.Sprintf("%s, %s. The assistant works on the copy there. Your folder stays as it is until you have reviewed what changed.", consent.Count(p.Files, "file"), dom.Size(p.Bytes)),
+	title := "Copy this folder to bailey-box on this computer?"
+	if a.cloud {
+		title = "Copy this folder to the cloud box?"
+		row("It leaves this computer: the operator of " + m.ofBox(a, "").Host() + " can read it, and has it until you delete this chat")
+	}
+	answer, _ := dialog.Ask(dialog.Question{Title: title, Text: fmt.Sprintf("%s, %s. The assistant works on the copy there. Your folder stays as it is until you have reviewed what changed.", consent.Count(p.Files, "file"), dom.Size(p.Bytes)),
 		Body: []js.Value{list}, Answers: []string{"Cancel", "Copy"}})
 	return answer == "Copy"
 }
@@ -348,7 +424,7 @@ func (m places) take(ctx context.Context, t *talk.Talk, a *away, b place.Box) (b
 	}
 	m.Lock.Lock()
 	defer m.Lock.Unlock()
-	return true, m.Arrived(arrived, computer, func() { a.reviewed = true })
+	return true, m.Arrived(arrived, a.name(), func() { a.reviewed = true })
 }
 
 // question shows a question of the box to the user, and sends the answer.
@@ -376,6 +452,9 @@ func (m places) keepAnswer(t *talk.Talk, a *away, r *place.Recorder, whole bool)
 		rec.Metadata = map[string]any{}
 	}
 	rec.Metadata["place"] = a.files
+	if a.cloud {
+		rec.Metadata["cloud"] = true
+	}
 	t.Session.Close()
 	err := m.store.Put(m.ctx, rec, messages, parts)
 	back, again := m.box.OpenSession(m.ctx, rec.ID)

@@ -93,12 +93,13 @@ func (m *Sessions) send(text string) {
 		dom.Status("A folder is being opened: send it again when it is.")
 		return
 	}
-	far := awayOf(m, t) != nil
+	away := awayOf(m, t)
+	far := away != nil
 	if t.Cancel == nil && !far && m.unreached() {
 		return
 	}
 	if t.Cancel != nil && far {
-		dom.Status("The assistant is at work on " + computer + ": wait until it is done, or stop it. Your message stays in the field.")
+		dom.Status("The assistant is at work " + away.in() + ": wait until it is done, or stop it. Your message stays in the field.")
 		return
 	}
 	called, err := m.commands.call(text, m.files.list)
@@ -142,8 +143,8 @@ func (m *Sessions) compact(t *talk.Talk) bool {
 		dom.Status("The assistant is at work: stop it first, or wait until it is done.")
 		return false
 	}
-	if awayOf(m, t) != nil {
-		dom.Status("A chat on " + computer + " is shortened there, by itself.")
+	if a := awayOf(m, t); a != nil {
+		dom.Status("A chat " + a.in() + " is shortened there, by itself.")
 		return false
 	}
 	ctx, cancel := context.WithCancelCause(m.ctx)
@@ -207,7 +208,8 @@ func (m *Sessions) runBy(by func() (sandbox.Model, error), t *talk.Talk, text st
 		t.Cancel, again.Cancel = nil, cancel
 		again.Began, t = t.Began, again
 	}
-	far := awayOf(m, t) != nil
+	away := awayOf(m, t)
+	far := away != nil
 	var model sandbox.Model
 	var err error
 	if !far {
@@ -354,7 +356,7 @@ func (m *Sessions) tour() {
 	if m.cur != nil && (len(m.cur.Session.Recent()) > 0 || m.cur.Cancel != nil) {
 		m.begin()
 	}
-	places{m}.move(false)
+	places{m}.move(nil)
 	t := m.cur
 	for _, text := range []string{
 		"list the files",

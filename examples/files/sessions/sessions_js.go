@@ -64,7 +64,7 @@ type Sessions struct {
 	beats   bool                  // a goroutine shows the life of the conversation in view
 	turning chan struct{}         // closed when a new conversation is in view, nil if none is being opened
 	talks   map[string]*talk.Talk // the open conversations, by session id
-	aways   map[string]*away      // the conversations that work on this computer, by session id
+	aways   map[string]*away      // the conversations that work in another place, by session id
 	looks   int                   // number of times that any conversation was put in view
 	cur     *talk.Talk            // the conversation in view, nil if there is none
 	files   attached              // to the next message

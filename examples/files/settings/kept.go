@@ -81,18 +81,19 @@ type Kept struct {
 
 	Web     Web      `json:"web,omitzero"`
 	Servers []Server `json:"servers,omitempty"`
-	Origins []string `json:"origins,omitempty"` // of Web, Servers and Box, for Narrow
+	Origins []string `json:"origins,omitempty"` // of Web, Servers, Box and Cloud, for Narrow
 	Box     Box      `json:"box,omitzero"`
+	Cloud   Box      `json:"cloud,omitzero"` // a bailey-front
 
 	Prices map[string]Prices `json:"prices,omitempty"` // of the models, by their origin and name
 
 	put func(Kept) Kept // stores the keys, and returns the settings without them
 }
 
-// Box is the bailey-box on this computer that the user connected. Its zero value is none.
+// Box is the bailey-box on this computer that the user connected, or a bailey-front. Its zero value is none.
 type Box struct {
 	URL string `json:"url,omitempty"`
-	Key string `json:"key,omitempty"` // the credential of its launch
+	Key string `json:"key,omitempty"` // the credential of its launch, or of the user
 }
 
 // key is one of the keys in the settings.
@@ -121,6 +122,7 @@ func (k *Kept) keysOf() (list []key) {
 		add("search", "https://"+Engines[k.Web.Engine], &k.Web.Key)
 	}
 	add("box", k.Box.URL, &k.Box.Key)
+	add("cloud", k.Cloud.URL, &k.Cloud.Key)
 	for i := range k.Servers {
 		s := &k.Servers[i]
 		name := hex.EncodeToString([]byte(s.Name))

@@ -15,7 +15,7 @@ import (
 func TestKeysMove(t *testing.T) {
 	const before = `{"provider":"local","url":"http://localhost:11434/v1","key":"key-one","model":"m",
 		"models":[{"provider":"local","model":"m","url":"http://localhost:11434/v1","key":"key-one"},{"provider":"openai","model":"a","url":"https://api.openai.example/v1","key":"key-five"},
-		{"provider":"openai","model":"b","url":"https://api.openai.example/v1","key":"key-five"},{"provider":"openrouter","model":"c","url":"https://openrouter.example/v1","key":"key-six"}],"web":{"engine":"brave","key":"key-two"},"box":{"url":"http://127.0.0.1:8730","key":"key-seven"},
+		{"provider":"openai","model":"b","url":"https://api.openai.example/v1","key":"key-five"},{"provider":"openrouter","model":"c","url":"https://openrouter.example/v1","key":"key-six"}],"web":{"engine":"brave","key":"key-two"},"box":{"url":"http://127.0.0.1:8730","key":"key-seven"},"cloud":{"url":"https://front.example.org","key":"key-eight"},
 		"servers":[{"name":"Far","url":"https://mcp.example.org/mcp","key":"key-three"},{"name":"b","url":"https://b.example","tokens":"{\"access_token\":\"key-four\"}"}]}`
 	read := func(text string) (k Kept) {
 		if err := json.Unmarshal([]byte(text), &k); err != nil {
@@ -54,15 +54,15 @@ func TestKeysMove(t *testing.T) {
 	k.Key, k.Servers, k.Models = "", k.Servers[:1], k.Models[1:3]
 	text = write(k.lock(t.Context(), in))
 	k = read(text)
-	if k.unlock(t.Context(), keys.New(open)); k.Key != "" || k.Web.Key != "key-two" || k.Box.Key != "key-seven" || k.Servers[0].Key != "key-three" || k.Models[0].Key != "key-five" || k.Models[1].Key != "key-five" {
+	if k.unlock(t.Context(), keys.New(open)); k.Key != "" || k.Web.Key != "key-two" || k.Box.Key != "key-seven" || k.Cloud.Key != "key-eight" || k.Servers[0].Key != "key-three" || k.Models[0].Key != "key-five" || k.Models[1].Key != "key-five" {
 		t.Errorf("after two were removed: %s", write(k))
 	}
-	if all, _ := store.List(t.Context()); len(all) != 4 {
+	if all, _ := store.List(t.Context()); len(all) != 5 {
 		t.Errorf("the store has %v", all)
 	}
 	// The address of another host does not get the key.
-	k = read(strings.NewReplacer("mcp.example.org", "evil.example.org", "127.0.0.1:8730", "127.0.0.1:8731", "api.openai.example", "evil.example.org").Replace(text))
-	if k.unlock(t.Context(), keys.New(open)); k.Servers[0].Key != "" || k.Models[0].Key != "" || k.Box.Key != "" {
+	k = read(strings.NewReplacer("mcp.example.org", "evil.example.org", "front.example.org", "front.example.net", "127.0.0.1:8730", "127.0.0.1:8731", "api.openai.example", "evil.example.org").Replace(text))
+	if k.unlock(t.Context(), keys.New(open)); k.Servers[0].Key != "" || k.Models[0].Key != "" || k.Box.Key != "" || k.Cloud.Key != "" {
 		t.Error("another host gets the key")
 	}
 	// Without a store everything stays where it was.

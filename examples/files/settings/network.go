@@ -137,7 +137,7 @@ func (k *Kept) origins() (list []string) {
 	for _, s := range k.Servers {
 		list = append(list, s.Reach()...)
 	}
-	list = append(list, origin(k.Box.URL))
+	list = append(list, origin(k.Box.URL), origin(k.Cloud.URL))
 	slices.Sort(list)
 	return slices.DeleteFunc(slices.Compact(list), func(s string) bool { return s == "" })
 }

@@ -29,7 +29,7 @@ func (s *Shield) Listen(ctx context.Context, provider string, others []string) {
 		reach.Call("append", dom.Create("li", "The AI model you chose: "+provider))
 	}
 	for _, o := range others {
-		reach.Call("append", dom.Create("li", "For the web, an MCP server or bailey-box, which you added: "+o))
+		reach.Call("append", dom.Create("li", "For the web, an MCP server or a box, which you added: "+o))
 	}
 	reach.Call("append", dom.Create("li", "Nowhere else: the page limits itself to this list. The assistant's code, and what it shows, reach nothing at all. The walls are listed below."))
 	trying := false // the page's own checks are not shown
@@ -65,10 +65,10 @@ func (s *Shield) Listen(ctx context.Context, provider string, others []string) {
 
 // Elsewhere shows the protections of the box where the conversation in view works, as it says itself. Without a box it
 // works in this page.
-func (s *Shield) Elsewhere(at string, walls, lacks []string) {
+func (s *Shield) Elsewhere(where string, walls, lacks []string) {
 	text := "In this page. What holds it in is listed below."
-	if at != "" {
-		text = "On this computer, by bailey-box at " + at + ", on a copy of the folder. The box says of itself:"
+	if where != "" {
+		text = where + ", on a copy of the folder. It says of itself:"
 	}
 	dom.SetText("place-about", text)
 	list := dom.Element("place-walls")
