@@ -190,31 +190,29 @@ func TestAttackAppProxy(t *testing.T) {
 		if testing.Short() {
 			return
 		}
+		// listening returns an app, its calls, and what receives when another page has said a word.
+		listening := func(open bool, word string) (*App, chan string, chan struct{}) {
+			calls, said := make(chan string, 10), make(chan struct{}, 10)
+			a, _ := openApp(t, `<script>`+plainApp+`start()</script>`, conforming(t, AppOptions{off: appOff{sender: open, state: true}, OnCall: func(_ context.Context, tool string, _ map[string]any) (any, error) {
+				calls <- tool
+				return nil, nil
+			}}))
+			listenFor(t, word, said)
+			return a, calls, said
+		}
 		// A frame beside the app poses as the proxy, on the same origin and on another one.
 		for _, n := range []int{1, 2} {
 			both(fmt.Sprintf("another window poses as the proxy, origin %d", n), func(open bool) bool {
-				calls := make(chan string, 10)
-				a, _ := openApp(t, `<script>`+plainApp+`start()</script>`, conforming(t, AppOptions{off: appOff{sender: open, state: true}, OnCall: func(_ context.Context, tool string, _ map[string]any) (any, error) {
-					calls <- tool
-					return nil, nil
-				}}))
+				a, calls, said := listening(open, "posed")
 				defer a.Close()
-				said := make(chan struct{}, 10)
-				listenFor(t, "posed", said)
 				defer beside(t, page(t, n, `parent.postMessage({jsonrpc: "2.0", id: 1, method: "tools/call", params: {name: "posed"}}, "*"); parent.postMessage("posed", "*")`))()
 				<-said
 				return called(calls)
 			})
 		}
 		both("another page in the place of the proxy", func(open bool) bool {
-			calls := make(chan string, 10)
-			a, _ := openApp(t, `<script>`+plainApp+`start()</script>`, conforming(t, AppOptions{off: appOff{sender: open, state: true}, OnCall: func(_ context.Context, tool string, _ map[string]any) (any, error) {
-				calls <- tool
-				return nil, nil
-			}}))
+			a, calls, said := listening(open, "replaced")
 			defer a.Close()
-			said := make(chan struct{}, 10)
-			listenFor(t, "replaced", said)
 			must(jsx.Call(a.impl.outer, "setAttribute", "src", page(t, 2, `parent.postMessage({jsonrpc: "2.0", id: 1, method: "tools/call", params: {name: "replaced"}}, "*"); parent.postMessage("replaced", "*")`)))(t)
 			<-said
 			won := called(calls)
