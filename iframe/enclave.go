@@ -32,7 +32,8 @@ type EnclaveOptions struct {
 
 	// Authorize, if set, is called before each tool call, with arguments that match the tool's
 	// schema. If it returns an error, the call is refused with that error. It must return when
-	// its context ends.
+	// its context ends. sandbox.WatchOptions.Authorize makes one of patterns of names, repetitions and
+	// sequences of calls.
 	Authorize func(ctx context.Context, tool *protocol.Tool, args any) error
 
 	// TrustedTypesPolicy is the name of the Trusted Types policy that the frames create. The

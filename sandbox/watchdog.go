@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"context"
 	"time"
 
 	"github.com/bailey-go/bailey/protocol"
@@ -41,6 +42,34 @@ type Sequence struct {
 	Name   string
 	Reason string
 	Steps  []string
+}
+
+// Authorize returns a watchdog for an enclave without a box, as [iframe.EnclaveOptions].Authorize:
+//
+//	opts.Authorize, err = sandbox.WatchOptions{Deny: []string{"admin:.*"}, Repeats: 10}.Authorize()
+//
+// It counts the calls of all runs of the enclave. Nobody can be asked there, so a call that would be asked about is
+// refused, also one that ends a sequence. An option out of its range is [protocol.ErrInvalidParams].
+//
+// [iframe.EnclaveOptions]: https://pkg.go.dev/github.com/bailey-go/bailey/iframe#EnclaveOptions
+func (o WatchOptions) Authorize() (func(ctx context.Context, tool *protocol.Tool, args any) error, error) {
+	w, err := o.start(nil)
+	if err != nil {
+		return nil, err
+	}
+	return func(_ context.Context, tool *protocol.Tool, args any) error {
+		c := watch.Call{Tool: tool.ID, Args: args}
+		for _, g := range tool.Requires {
+			if c.Capability == "" || g.Capability == protocol.NetFetch { // the end of most sequences
+				c.Capability = g.Capability
+			}
+		}
+		d := w.Check(c)
+		if d.Action == protocol.ActionAllow {
+			return nil
+		}
+		return protocol.Errorf(protocol.ErrCapabilityDenied, "call", tool.ID, "%s", d.Reason)
+	}, nil
 }
 
 // start returns a watchdog with these options. now is the clock if the options have none.
