@@ -219,3 +219,48 @@ func TestDOMEnclaveConfig(t *testing.T) {
 func TestDOMStartsWithAShortLimit(t *testing.T) {
 	domEnclave(t, DOMEnclaveOptions{EnclaveOptions: EnclaveOptions{Limits: protocol.Limits{Time: 10 * time.Millisecond}}})
 }
+
+// The code fetches from the origins that it was given, and from no other.
+func TestDOMEnclaveConnects(t *testing.T) {
+	testpage.Run(t, testpage.Page{}, func(t *testing.T) {
+		given, other := testpage.Sink(t), testpage.Sink(t)
+		origin := given.URL[:len("http://")+strings.Index(given.URL[len("http://"):]+"/", "/")]
+		code := `const out = [typeof XMLHttpRequest, typeof WebSocket];
+			for (const u of args) try { out.push((await fetch(u)).status) } catch (e) { out.push("no") }
+			return out`
+		for _, c := range []struct {
+			connect []string
+			want    string
+		}{{nil, `["undefined","undefined","no","no"]`}, {[]string{origin}, `["undefined","undefined",200,"no"]`}} {
+			e := domEnclave(t, DOMEnclaveOptions{Connect: c.connect})
+			res, err := e.Run(testContext(t), code, RunOptions{Args: []any{given.URL + "/x", other.URL + "/x"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := wire(res.Value); got != c.want {
+				t.Errorf("Connect %v: got %s, want %s", c.connect, got, c.want)
+			}
+			e.Close()
+		}
+		if n := given.Traffic(); len(n.Requests) != 1 {
+			t.Errorf("%d requests reached the origin that was given", len(n.Requests))
+		}
+		if n := other.Traffic().Total(); n != 0 {
+			t.Errorf("%d things reached the other", n)
+		}
+	})
+}
+
+func TestConnectOriginsAreChecked(t *testing.T) {
+	for _, bad := range []string{"", "*", "https:", "https://*", "https://*.com", "http://api.example.com", "https://a b", "https://a.example;script-src *", `https://a"b.example`, "https://a.example/x", "ws://a.example"} {
+		_, err := NewDOMEnclave(testContext(t), DOMEnclaveOptions{Connect: []string{bad}, AllowWithoutConnectionAllowlist: true})
+		if !errors.Is(err, protocol.ErrInvalidParams) {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+	for _, good := range []string{"https://api.example.com", "https://*.example.com:8443", "http://localhost:8080", "http://127.0.0.1:1"} {
+		if err := checkConnect(good); err != nil {
+			t.Errorf("%q: %v", good, err)
+		}
+	}
+}

@@ -7,8 +7,8 @@ import (
 )
 
 // Capability is a kind of access that can be granted. The dot form, such as "fs.read", is its name.
-// Each has a tool or a door behind it. Those of the browser (dom.read, clipboard, media, geolocation) open
-// a browser feature in the page's headers, or a door of package iframe, for tools of the app.
+// Each has a tool or a door behind it. Those of the browser (dom, storage, clipboard, media, geolocation) are
+// for tools of the app, such as those of package btcp, and open a browser feature in the page's headers.
 // [ParseCapability] also accepts the spellings of other systems.
 type Capability string
 
@@ -23,7 +23,10 @@ const (
 	Stream    Capability = "stream.send" // send data to a model's provider
 	CodeRun   Capability = "code.run"    // run code
 
-	DOMRead Capability = "dom.read" // read a description of the page that the host consents to
+	DOMRead      Capability = "dom.read"      // read and watch the text of the app's page
+	DOMWrite     Capability = "dom.write"     // change the text of the app's page
+	StorageRead  Capability = "storage.read"  // read what tools have stored in the browser
+	StorageWrite Capability = "storage.write" // store in the browser
 
 	ClipboardRead  Capability = "clipboard.read"   // read the clipboard
 	ClipboardWrite Capability = "clipboard.write"  // write to the clipboard
@@ -95,7 +98,10 @@ var capabilities = sync.OnceValue(func() []capability {
 		{SecretUse, RiskHigh, scopeCommands, []string{"secrets:use"}},
 		{Stream, RiskLow, scopeNone, []string{"stream:send"}},
 		{CodeRun, RiskCritical, scopeNone, []string{"code:execute", "code:run"}},
-		{DOMRead, RiskLow, scopeNone, []string{"dom:read"}},
+		{DOMRead, RiskLow, scopeNone, []string{"dom:read", "dom:observe"}},
+		{DOMWrite, RiskMedium, scopeNone, []string{"dom:write"}},
+		{StorageRead, RiskMedium, scopeNone, []string{"storage:read", "storage:local:read"}},
+		{StorageWrite, RiskMedium, scopeNone, []string{"storage:write", "storage:local:write"}},
 		{ClipboardRead, RiskHigh, scopeNone, []string{"clipboard:read"}},
 		{ClipboardWrite, RiskMedium, scopeNone, []string{"clipboard:write"}},
 		{Camera, RiskHigh, scopeNone, []string{"media:camera"}},

@@ -68,7 +68,7 @@ func TestCapabilitiesAreSeparate(t *testing.T) {
 
 // A capability of another system without anything behind it is an error that says so.
 func TestCapabilitiesWithoutAnImplementation(t *testing.T) {
-	for _, name := range []string{"dom.write", "dom:observe", "storage.local.read", "storage:cookie:write", "storage.indexed.write", "notifications"} {
+	for _, name := range []string{"storage.local.read", "storage:cookie:write", "storage.indexed.write", "notifications"} {
 		if _, err := protocol.ParseCapability(name); !errors.Is(err, protocol.ErrInvalidParams) || !strings.Contains(err.Error(), "leave it out") {
 			t.Errorf("%s: %v", name, err)
 		}

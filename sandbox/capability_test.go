@@ -5,6 +5,7 @@ import (
 
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/btcp"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/shell"
 	"github.com/bailey-go/bailey/sandbox/web"
@@ -15,11 +16,14 @@ import (
 func TestEveryCapabilityOpensSomething(t *testing.T) {
 	elsewhere := map[protocol.Capability]string{
 		protocol.Stream:  "Box.Run sends messages only with it",
-		protocol.DOMRead: "iframe.ParentDOM requires it",
 		protocol.EnvRead: "tools of programs outside of a page require it, and policy.FromFlags grants it (--allow-env)",
 	}
 	required := map[protocol.Capability]bool{}
-	tools := append(sandbox.Standard(), sandbox.CodeRun(nil), sandbox.ToolRun(nil), shell.Bash(shell.Options{}), web.Fetch(nil), web.Search(nil, nil))
+	tools, err := btcp.Page{Storage: "tools."}.Tools()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools = append(append(tools, sandbox.Standard()...), sandbox.CodeRun(nil), sandbox.ToolRun(nil), shell.Bash(shell.Options{}), web.Fetch(nil), web.Search(nil, nil))
 	for _, tool := range append(tools, web.Secrets(nil, nil)...) {
 		for _, g := range tool.Requires {
 			required[g.Capability] = true

@@ -265,7 +265,8 @@ func TestExecute(t *testing.T) {
 	for _, c := range []struct{ message, want string }{
 		{`{"id":"1","type":"execute","toolCode":"return 1","args":{"a":1},"capabilities":[]}`, `{"id":"1","result":{"args":{"a":1},"code":"const btcp=Object.freeze({});return 1"},"type":"result"}`},
 		{`{"id":"2","type":"execute","toolCode":"return 1","args":null,"capabilities":["dom:read"]}`, `"id":"2","result":{"args":null,"code":"const btcp=Object.freeze({parentDOM:`},
-		{`{"id":"3","type":"execute","toolCode":"return 1","args":null,"capabilities":["dom:write"]}`, `"code":"INVALID_PARAMS","message":"capability \"dom:write\": there is nothing behind it here; leave it out"},"id":"3"`},
+		{`{"id":"3","type":"execute","toolCode":"return 1","args":null,"capabilities":["storage:cookie:read"]}`, `"code":"INVALID_PARAMS","message":"capability \"storage:cookie:read\": there is nothing behind it here; leave it out"},"id":"3"`},
+		{`{"id":"3","type":"execute","toolCode":"return 1","args":null,"capabilities":["dom:write"]}`, `{"error":{"code":"CAPABILITY_DENIED"`},
 		{`{"id":"4","type":"execute","toolCode":"return 1","args":null,"capabilities":["network:fetch:https://evil.example"]}`, `{"error":{"code":"CAPABILITY_DENIED"`},
 		{`{"id":"5","type":"execute","toolCode":"return 1","args":null,"capabilities":["all"]}`, `{"error":{"code":"INVALID_PARAMS"`},
 		{`{"id":"6","type":"execute","toolCode":"throw 1","args":null,"capabilities":[]}`, `{"error":{"code":"EXECUTION_ERROR"`},

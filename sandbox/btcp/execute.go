@@ -21,12 +21,11 @@ import (
 //
 // The code has the parameters btcp and args, as in the documents of BTCP. A capability that the message
 // names and granted does not is CAPABILITY_DENIED, and nothing runs. With dom:read the code has
-// btcp.parentDOM.querySelector, which calls the tool that [iframe.ParentDOM] returns. The enclave must have
-// it. A message has at most 16 MiB. One that can't be read, or is not "execute", is answered with
+// btcp.parentDOM.querySelector, which calls a tool of [Page]. Other capabilities have other tools there. For them run has to
+// be a call of the box's tool code_run, whose code calls the box's tools through its gate. A message has at most 16 MiB. One that can't be read, or is not "execute", is answered with
 // INVALID_PARAMS.
 //
 // [iframe.Enclave.Run]: https://pkg.go.dev/github.com/bailey-go/bailey/iframe#Enclave.Run
-// [iframe.ParentDOM]: https://pkg.go.dev/github.com/bailey-go/bailey/iframe#ParentDOM
 func Execute(ctx context.Context, message string, granted []string, run func(ctx context.Context, code string, args any) (any, error)) string {
 	limits := protocol.JSONLimits{Bytes: 16 << 20}
 	m, err := wire.Decode(message, limits)

@@ -206,7 +206,11 @@ func (s situation) standard() string {
 	if !ok {
 		text = "use " + string(s.Capability)
 	}
-	if s.Subject != "" {
+	switch {
+	case s.Subject == "":
+	case s.Capability == protocol.DOMRead || s.Capability == protocol.DOMWrite:
+		text += " at " + name // a selector
+	default:
 		text += " " + name
 	}
 	return text
@@ -242,6 +246,9 @@ func capabilityWords() map[protocol.Capability]string {
 		protocol.Stream:         "send messages to a model elsewhere",
 		protocol.CodeRun:        "run JavaScript",
 		protocol.DOMRead:        "read the page",
+		protocol.DOMWrite:       "change the text of the page",
+		protocol.StorageRead:    "read the stored value",
+		protocol.StorageWrite:   "change the stored value",
 		protocol.ClipboardRead:  "read the clipboard",
 		protocol.ClipboardWrite: "change the clipboard",
 		protocol.Camera:         "use the camera",
