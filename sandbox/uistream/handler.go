@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/bailey-go/bailey/internal/chat"
 	"github.com/bailey-go/bailey/protocol"
@@ -57,7 +58,9 @@ type Handler struct {
 	asker chat.Asker
 	mu    sync.Mutex
 	chats map[*sandbox.Session]*conversation
-	off   off
+
+	patience time.Duration // of tests
+	off      off
 }
 
 // off are defences that a test switches off.
@@ -65,8 +68,7 @@ type off struct{ origin, kind, last bool }
 
 // conversation is a session that has had a message.
 type conversation struct {
-	ctx  context.Context // of the newest run
-	done chan struct{}   // closed at its end
+	done chan struct{} // closed at the end of the active run, nil without one
 	ids  map[string]string
 }
 
@@ -170,12 +172,18 @@ func (h *Handler) message(w http.ResponseWriter, r *http.Request, b body) (int, 
 	defer end()
 	if b.Trigger == "regenerate-message" || b.MessageID != "" {
 		id := c.ids[m.ID]
-		for _, old := range s.Messages() {
-			if old.ID == m.ID {
-				id = m.ID // of a stored conversation
+		if id == "" { // of a stored conversation, or one that the session has refused
+			list, err := s.History(ctx)
+			if err != nil {
+				return http.StatusServiceUnavailable, err
+			}
+			for _, old := range list {
+				if old.ID == m.ID {
+					id = m.ID
+				}
 			}
 		}
-		if id != "" { // else the session has refused the message
+		if id != "" {
 			if err := s.Rewind(ctx, id, false); err != nil {
 				return http.StatusConflict, err
 			}
@@ -193,8 +201,14 @@ func (h *Handler) message(w http.ResponseWriter, r *http.Request, b body) (int, 
 	return http.StatusInternalServerError, h.asker.Stream(ctx, w, format, h.Box, s, h.Model, h.Run)
 }
 
-// begin reserves a session. A run whose client has gone is waited for.
+// patience is how long a message waits for the end of the run before it. A client that stops a run and goes on may be faster
+// than the end of its connection.
+const patience = 2 * time.Second
+
+// begin reserves a session.
 func (h *Handler) begin(ctx context.Context, s *sandbox.Session) (c *conversation, end func(), err error) {
+	late := time.NewTimer(cmp.Or(h.patience, patience))
+	defer late.Stop()
 	for {
 		h.mu.Lock()
 		if c = h.chats[s]; c == nil {
@@ -209,7 +223,7 @@ func (h *Handler) begin(ctx context.Context, s *sandbox.Session) (c *conversatio
 		}
 		if c.done == nil {
 			done := make(chan struct{})
-			c.ctx, c.done = ctx, done
+			c.done = done
 			h.mu.Unlock()
 			return c, func() {
 				h.mu.Lock()
@@ -218,13 +232,12 @@ func (h *Handler) begin(ctx context.Context, s *sandbox.Session) (c *conversatio
 				close(done)
 			}, nil
 		}
-		done, gone := c.done, c.ctx.Err() != nil
+		done := c.done
 		h.mu.Unlock()
-		if !gone {
-			return nil, nil, protocol.Errorf(protocol.ErrSession, "", "", "an answer is under way in this chat: stop it, or wait until it has ended")
-		}
 		select {
 		case <-done:
+		case <-late.C:
+			return nil, nil, protocol.Errorf(protocol.ErrSession, "", "", "an answer is under way in this chat: stop it, or wait until it has ended")
 		case <-ctx.Done():
 			return nil, nil, context.Cause(ctx)
 		}

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/internal/attack"
@@ -21,7 +22,7 @@ import (
 // serve starts a Handler whose model writes a file in its first step.
 func serve(t *testing.T, off off) (h *Handler, url string, s *sandbox.Session) {
 	t.Helper()
-	h = &Handler{off: off, MaxBytes: 64 << 10, Model: &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("write", map[string]any{"path": "b.txt", "content": "made"}), sandboxtest.Say("done")}}}
+	h = &Handler{off: off, patience: 20 * time.Millisecond, MaxBytes: 64 << 10, Model: &sandboxtest.Model{Turns: []sandboxtest.Turn{sandboxtest.CallTool("write", map[string]any{"path": "b.txt", "content": "made"}), sandboxtest.Say("done")}}}
 	p, err := policy.Parse(`{"capabilities": {"fs.write": ["."], "stream.send": true}}`, policy.Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,12 @@ const open = (more) => {
   const chat = new Chat({ id: `chat-${version}-${++n}`, transport: new DefaultChatTransport({ api }), onError: (e) => errors.push(e.message), ...more });
   return { chat, errors };
 };
-const until = async (done) => { while (!done()) await new Promise((r) => setTimeout(r, 5)); };
+const until = async (done) => {
+  for (let looks = 0; !done(); looks++) {
+    if (looks > 6000) throw new Error(`waited in vain: ${done}`);
+    await new Promise((r) => setTimeout(r, 5));
+  }
+};
 const parts = (m) => m.parts.filter((p) => p.type !== 'step-start' && !p.type.startsWith('data-')).map((p) => (p.type === 'text' ? p.text : p.state ? `${p.type} ${p.state}` : p.type));
 const question = (chat) => chat.messages.at(-1)?.parts.filter((p) => p.type === 'data-question').at(-1)?.data;
 const answer = (q, ...answers) => fetch(api, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ id: q.id, answers }) }).then((r) => r.status);
@@ -108,6 +113,15 @@ const answer = (q, ...answers) => fetch(api, { method: 'POST', headers: { 'conte
   chat.clearError();
   await chat.sendMessage({ text: 'say on' });
   out.afterError = parts(chat.messages.at(-1));
+}
+{ // a stored conversation: the client has the session's id of a message, and edits it
+  const first = open().chat;
+  await first.sendMessage({ text: 'say hello' });
+  const id = await (await fetch(`${api}/first-message/${first.id}`)).text();
+  const { chat } = open({ id: first.id, messages: undefined });
+  chat.messages = [{ ...first.messages[0], id }, first.messages[1]];
+  await chat.sendMessage({ text: 'count', messageId: id });
+  out.stored = [chat.messages.length, parts(chat.messages[1])];
 }
 { // nothing to go on with after a reload
   const { chat } = open();

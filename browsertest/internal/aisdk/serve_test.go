@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
+	"net/http"
 	"net/http/httptest"
 	"os/exec"
 	"reflect"
@@ -93,7 +95,15 @@ func TestChatsOfAISDK(t *testing.T) {
 			}
 			return s, err
 		}
-		web := httptest.NewServer(h)
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if _, id, ok := strings.Cut(r.URL.Path, "/first-message/"); ok { // as a page that loads a stored conversation
+				mu.Lock()
+				defer mu.Unlock()
+				_, _ = io.WriteString(w, sessions[id].Messages()[0].ID)
+				return
+			}
+			h.ServeHTTP(w, r)
+		}))
 		text, err := exec.CommandContext(t.Context(), "node", "chat.mjs", fmt.Sprint(version), web.URL).Output()
 		web.Close()
 		if exit, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -115,7 +125,7 @@ func TestChatsOfAISDK(t *testing.T) {
 			"forgedId": 409, "forgedMessage": 400, "forged": ["so", []],
 			"files": ["1 messages, 1 files"], "address": ["error", "{\"error\":\"a file must have a data: URL. The server loads no other address\"}\n"],
 			"stopped": ["ready", ["half"]], "wentOn": [["on"], 409],
-			"failed": ["error", 1, true], "afterError": ["on"], "resumed": ["ready", 0]}`), &want))
+			"stored": [2, ["1 messages, 0 files"]], "failed": ["error", 1, true], "afterError": ["on"], "resumed": ["ready", 0]}`), &want))
 		fixed, _ := json.Marshal(want)
 		must(t, json.Unmarshal([]byte(strings.NewReplacer("-V.txt", fmt.Sprintf("-%d.txt", version), "DECLINED", declined).Replace(string(fixed))), &want))
 		for key := range want {
