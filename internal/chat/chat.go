@@ -167,11 +167,20 @@ func (a *Asker) Stream(ctx context.Context, w http.ResponseWriter, format func(i
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set(out.Header())
 	var mu sync.Mutex // of out
+	over := false
 	write := func(c sandbox.Chunk) error {
 		mu.Lock()
 		defer mu.Unlock()
+		if over { // a question of another session came at the end of this run
+			return nil
+		}
 		return out.Write(c)
 	}
+	defer func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+	}()
 	defer a.watch(func(q Shown) { _ = write(sandbox.Chunk{Type: "data-question", ID: q.ID, Data: q}) })()
 	if o.Progress == 0 {
 		o.Progress = time.Second
