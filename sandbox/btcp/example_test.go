@@ -51,3 +51,16 @@ func ExampleExecute() {
 	// {"id":"1","result":"ran with 7","type":"result"}
 	// {"error":{"code":"CAPABILITY_DENIED","message":"execute dom:read: the page does not grant this capability"},"id":"2","type":"error"}
 }
+
+// A page lets agents of a relay read and change a part of it. Each call asks the user, unless a rule of the policy decides.
+func ExamplePage() {
+	tools, err := btcp.Page{Root: "#report", Storage: "tools."}.Tools()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, t := range tools {
+		fmt.Print(t.ID, " ")
+	}
+	// Output: dom_querySelector dom_observe dom_setText storage_get storage_set clipboard_read clipboard_write
+}
