@@ -435,3 +435,43 @@ func TestUsageHasLimits(t *testing.T) {
 		must(t, r.Validate())
 	}
 }
+
+// A call of a subagent is shown from its first word on, while the model writes its arguments.
+func TestSubagentsCallIsShownWhileItIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := parse(t, open)
+		p.Grants = append(p.Grants, protocol.Grant{Capability: protocol.Stream})
+		h := build(t, p, nil, map[string]string{"a": "x"})
+		m := &streamModel{next: func(try int, r sandbox.ModelRequest, yield func(sandbox.ModelEvent, error) bool) {
+			switch try {
+			case 1:
+				yield(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: "c", Tool: "task", Args: []byte(`{"subagent_type":"general","prompt":"read"}`)}, nil)
+			case 2:
+				yield(sandbox.ModelEvent{Type: sandbox.PartCallStart, CallID: "r", Tool: "read"}, nil)
+				<-time.After(time.Second)
+				yield(sandbox.ModelEvent{Type: sandbox.PartCall, CallID: "r", Tool: "read", Args: []byte(`{"path":"a"}`)}, nil)
+			}
+			yield(sandbox.ModelEvent{Type: sandbox.PartFinish, Text: "stop"}, nil)
+		}}
+		s := h.session(t)
+		_, err := s.Say(t.Context(), "go")
+		must(t, err)
+		seen := ""
+		for c, err := range h.Run(t.Context(), s, m, sandbox.RunOptions{Progress: 10 * time.Millisecond}) {
+			must(t, err)
+			if c.Type != "tool-output-available" || !c.Preliminary {
+				continue
+			}
+			out, _ := c.Output.(map[string]any)
+			parts, _ := out["parts"].([]any)
+			for _, part := range parts {
+				if part, _ := part.(map[string]any); part["type"] == "tool-read" {
+					seen += fmt.Sprint(part["state"], " ", part["input"], "\n")
+				}
+			}
+		}
+		if !strings.HasPrefix(seen, "input-streaming <nil>\n") || strings.Count(seen, "input-streaming") != 1 {
+			t.Errorf("it shows\n%s", seen)
+		}
+	})
+}

@@ -253,11 +253,14 @@ func (a *agentParts) take(c Chunk) {
 			a.list[n-1]["text"], a.list[n-1]["state"] = lastOf(a.text.String()), "done"
 			a.open = ""
 		}
+	case "tool-input-start":
+		a.add(map[string]any{"type": "tool-" + c.ToolName, "toolCallId": c.ToolCallID, "state": "input-streaming"})
 	case "tool-input-available", "tool-input-error":
 		part := map[string]any{"type": "tool-" + c.ToolName, "toolCallId": c.ToolCallID, "state": event, "input": shortValue(c.Input, maxAgentText)}
 		if c.ErrorText != "" {
 			part["state"], part["errorText"] = "output-error", c.ErrorText
 		}
+		a.list = slices.DeleteFunc(a.list, func(p map[string]any) bool { return p["toolCallId"] == c.ToolCallID && p["state"] == "input-streaming" })
 		a.add(part)
 	case "tool-output-available", "tool-output-error", "tool-output-denied":
 		for _, part := range slices.Backward(a.list) {
