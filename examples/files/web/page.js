@@ -209,6 +209,10 @@
   const atEnd = () => { latest.hidden = !get('welcome').hidden || talk.scrollHeight - talk.scrollTop - talk.clientHeight < 160; };
   talk.addEventListener('scroll', atEnd, {passive: true});
   new ResizeObserver(atEnd).observe(get('papers'));
+  // The drawer ends above the message field, so that Stop and Send are never below it.
+  const state = /** @type {HTMLElement} */ (document.querySelector('.state')), main = /** @type {HTMLElement} */ (document.querySelector('main'));
+  const foot = new ResizeObserver(() => body.style.setProperty('--foot', `${main.getBoundingClientRect().bottom - state.getBoundingClientRect().top}px`));
+  for (const el of [main, state, get('composer')]) foot.observe(el);
   latest.addEventListener('click', () => talk.scrollTo(0, talk.scrollHeight));
 
   // ---- the field -------------------------------------------------------------------------
