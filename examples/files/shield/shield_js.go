@@ -32,23 +32,26 @@ func (s *Shield) Listen(ctx context.Context, provider string, others []string) {
 		reach.Call("append", dom.Create("li", "For the web, an MCP server or a box, which you added: "+o))
 	}
 	reach.Call("append", dom.Create("li", "Nowhere else: the page limits itself to this list. The assistant's code, and what it shows, reach nothing at all. The walls are listed below."))
-	trying := false // the page's own checks are not shown
+	own := map[string]bool{} // what the page's own check tries, which is not shown: each once, whenever the browser tells it
 	dom.On(dom.Document(), "securitypolicyviolation", func(e js.Value) {
-		if trying {
+		if uri := e.Get("blockedURI").String(); own[uri] {
+			delete(own, uri)
 			return
 		}
 		s.Stopped(fmt.Sprintf("%s: %s", e.Get("effectiveDirective").String(), e.Get("blockedURI").String()))
 	})
 	// The check makes requests that must be blocked, and the browser's console shows them. So it runs only
 	// when the user opens the tab.
+	checked := false
 	dom.On(dom.Element("tab-shield"), "click", func(js.Value) {
-		if dom.Element("holds").Get("childElementCount").Int() > 0 {
+		if checked {
 			return
 		}
-		trying = true
+		checked = true
+		own = map[string]bool{"eval": true, "inline": true, "trusted-types-sink": true}
 		list, err := headers.Check(ctx)
-		time.AfterFunc(time.Second, func() { trying = false })
 		if dom.Failed(err) {
+			checked = false
 			return
 		}
 		for _, f := range list {
