@@ -33,8 +33,9 @@ func (s *Shield) Listen(ctx context.Context, provider string, others []string) {
 	}
 	reach.Call("append", dom.Create("li", "Nowhere else: the page limits itself to this list. The assistant's code, and what it shows, reach nothing at all. The walls are listed below."))
 	own := map[string]bool{} // what the page's own check tries, which is not shown: each once, whenever the browser tells it
+	trying := false          // the check goes on, in a browser that uses other words
 	dom.On(dom.Document(), "securitypolicyviolation", func(e js.Value) {
-		if uri := e.Get("blockedURI").String(); own[uri] {
+		if uri := e.Get("blockedURI").String(); own[uri] || trying {
 			delete(own, uri)
 			return
 		}
@@ -48,8 +49,9 @@ func (s *Shield) Listen(ctx context.Context, provider string, others []string) {
 			return
 		}
 		checked = true
-		own = map[string]bool{"eval": true, "inline": true, "trusted-types-sink": true}
+		own, trying = map[string]bool{"eval": true, "inline": true, "trusted-types-sink": true}, true
 		list, err := headers.Check(ctx)
+		time.AfterFunc(time.Second, func() { trying = false })
 		if dom.Failed(err) {
 			checked = false
 			return
