@@ -179,7 +179,7 @@ func TestKeyboardFilesActs(t *testing.T) {
 		act("#cards li:last-child button[name=all]", "Enter", "all of it", `document.activeElement.tagName === "PRE" && document.activeElement.textContent.includes("8999")`)
 		send(`javascript: await sleep(60000)`)
 		p.wait("it can be ended", `document.querySelector("#cards li:last-child .live button")?.checkVisibility()`)
-		act("#cards li:last-child .live button", "Enter", "it was ended", `document.querySelector("#cards li:last-child.failed")?.textContent.includes("the user stopped this step")`)
+		act("#cards li:last-child .live button", "Enter", "it was ended", `document.querySelector("#cards li:last-child.stopped")?.textContent.includes("the user stopped this step")`)
 		restedHere()
 
 		// Panels are changed by the arrow keys.
