@@ -1,6 +1,7 @@
 package headers
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,6 +61,44 @@ func TestJudge(t *testing.T) {
 	for _, f := range judge(weak, blind{}) {
 		if f.Holds {
 			t.Errorf("a weak policy passes: %+v", f)
+		}
+	}
+}
+
+// Each fix is part of the headers that Default sends.
+func TestFixesAreDefaults(t *testing.T) {
+	sent := map[string]string{}
+	for _, h := range Default().List() {
+		sent[h.Name] = h.Value
+	}
+	for _, p := range protections() {
+		name, value, ok := strings.Cut(p.fix, ": ")
+		directive := name == "Content-Security-Policy" && slices.Contains(strings.Split(sent[name], "; "), value)
+		if !ok || !directive && sent[name] != value {
+			t.Errorf("%s: %q is not part of %q", p.name, p.fix, sent[name])
+		}
+	}
+}
+
+// A source that lets everything through is none of a protection, in any case of its letters.
+func TestWideSources(t *testing.T) {
+	for _, c := range []struct {
+		directive, source string
+		holds             bool
+	}{
+		{"connect-src", "'self' api.example.org", true}, {"connect-src", "*", false}, {"connect-src", "'self' HTTPS:", false},
+		{"connect-src", "wss:", false}, {"connect-src", "https://*", false}, {"connect-src", "*:443", false}, {"connect-src", "https://*:8443", false},
+		{"connect-src", "*.example.org", true}, {"img-src", "https://*", false}, {"img-src", "data:", true},
+		{"script-src", "'self' https:", false}, {"script-src", "data:", false}, {"script-src", "'self' 'UNSAFE-INLINE'", false},
+		{"script-src", "'self' 'wasm-unsafe-eval'; unknown-directive x", true}, {"script-src", "'self', script-src *", false},
+	} {
+		for _, p := range protections() {
+			if p.name != c.directive {
+				continue
+			}
+			if got := p.declared(map[string]string{"content-security-policy": c.directive + " " + c.source}); got != c.holds {
+				t.Errorf("%s %s: %v, want %v", c.directive, c.source, got, c.holds)
+			}
 		}
 	}
 }
