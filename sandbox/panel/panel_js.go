@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"errors"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,14 +35,13 @@ type view struct {
 	checked    bool // the headers were checked
 }
 
-var tabNames = []string{"Trace", "Chunks", "Explain", "Counters", "Headers"}
-
 const (
 	traceTab = iota
 	chunksTab
 	explainTab
 	countersTab
 	headersTab
+	tabCount
 )
 
 func (p *impl) open(parent iframe.Element) error {
@@ -94,51 +94,74 @@ func (p *impl) close() error {
 	return v.scope.Close()
 }
 
-// make returns a new element of the panel.
-func (v *view) make(tag, id, text string, attributes ...string) dom.Node {
-	n := dom.Create(tag, text, attributes...)
-	if id != "" {
-		n.Set("id", id)
-		v.parts[id] = n
+// layout is the elements of a panel, each behind its parent. Attributes have "=" in them and "|" between them. As a
+// table it takes less of a page than calls do.
+var layout = [...]part{
+	{"", "div", "panel", "", "role=region|aria-label=Developer panel"},
+	{"panel", "div", "bar", "", ""},
+	{"bar", "div", "tabs", "", "role=tablist|aria-label=Developer panel"},
+	{"bar", "button", "clear", "Clear", "type=button"},
+	{"tabs", "button", "tab0", "Trace", "type=button|role=tab|aria-controls=page0"},
+	{"tabs", "button", "tab1", "Chunks", "type=button|role=tab|aria-controls=page1"},
+	{"tabs", "button", "tab2", "Explain", "type=button|role=tab|aria-controls=page2"},
+	{"tabs", "button", "tab3", "Counters", "type=button|role=tab|aria-controls=page3"},
+	{"tabs", "button", "tab4", "Headers", "type=button|role=tab|aria-controls=page4"},
+	{"panel", "div", "page0", "", "role=tabpanel|tabindex=0|aria-labelledby=tab0"},
+	{"panel", "div", "page1", "", "role=tabpanel|tabindex=0|aria-labelledby=tab1"},
+	{"panel", "div", "page2", "", "role=tabpanel|tabindex=0|aria-labelledby=tab2"},
+	{"panel", "div", "page3", "", "role=tabpanel|tabindex=0|aria-labelledby=tab3"},
+	{"panel", "div", "page4", "", "role=tabpanel|tabindex=0|aria-labelledby=tab4"},
+	{"page2", "form", "form", "", ""},
+	{"form", "label", "", "Tool", "for=tool"},
+	{"form", "select", "tool", "", ""},
+	{"form", "label", "", "Arguments (JSON)", "for=args"},
+	{"form", "textarea", "args", "", "rows=4|spellcheck=false"},
+	{"form", "button", "go", "Explain", ""},
+	{"form", "pre", "why", "", "role=status"},
+}
+
+type part struct{ in, tag, id, text, attributes string }
+
+func (v *view) make(x *part) {
+	n := dom.Create(x.tag, x.text)
+	for _, a := range strings.Split(x.attributes, "|") {
+		if name, value, ok := strings.Cut(a, "="); ok {
+			n.Call("setAttribute", name, value)
+		}
 	}
-	return n
+	if x.id != "" {
+		n.Set("id", x.id)
+		v.parts[x.id] = n
+	}
+	if x.in != "" {
+		v.parts[x.in].Call("append", n)
+	}
 }
 
 func (v *view) build() (err error) {
-	on := func(target dom.Node, event string, fn func(e dom.Node), o ...jsx.ListenOptions) {
-		_, failed := v.scope.Listen(target.Value(), event, func(e jsx.Value) { fn(dom.Of(e)) }, o...)
-		err = errors.Join(err, failed)
+	for i := range layout {
+		v.make(&layout[i])
 	}
-	bar := v.make("div", "bar", "")
-	tabs := v.make("div", "tabs", "", "role", "tablist", "aria-label", "Developer panel")
-	all := v.make("div", "panel", "", "role", "region", "aria-label", "Developer panel")
-	clear := v.make("button", "clear", "Clear", "type", "button")
-	bar.Call("append", tabs, clear)
-	all.Call("append", bar)
-	for i, name := range tabNames {
-		id := strconv.Itoa(i)
-		tab := v.make("button", "tab"+id, name, "type", "button", "role", "tab", "aria-controls", "page"+id)
-		tabs.Call("append", tab)
-		v.tabs = append(v.tabs, tab)
-		page := v.make("div", "page"+id, "", "role", "tabpanel", "tabindex", "0", "aria-labelledby", "tab"+id)
-		all.Call("append", page)
-		on(tab, "click", func(dom.Node) { v.choose(i) })
+	on := func(id, event string, fn func(e dom.Node)) { err = errors.Join(err, v.listen(id, event, fn)) }
+	for i := range tabCount {
+		v.tabs = append(v.tabs, v.parts["tab"+strconv.Itoa(i)])
+		on("tab"+strconv.Itoa(i), "click", func(dom.Node) { v.choose(i) })
 	}
-	on(tabs, "keydown", func(e dom.Node) {
-		if step := map[string]int{"ArrowRight": 1, "ArrowLeft": len(tabNames) - 1}[e.Get("key").Text()]; step > 0 {
-			v.choose((v.shown + step) % len(tabNames))
+	on("tabs", "keydown", func(e dom.Node) {
+		if step := map[string]int{"ArrowRight": 1, "ArrowLeft": tabCount - 1}[e.Get("key").Text()]; step > 0 {
+			v.choose((v.shown + step) % tabCount)
 			v.tabs[v.shown].Call("focus")
 		}
 	})
-	on(clear, "click", func(dom.Node) {
+	on("clear", "click", func(dom.Node) {
 		v.list().clear()
 		v.parts["page"+strconv.Itoa(v.shown)].Call("replaceChildren")
 	})
-	// A row's text is made when it is opened. toggle does not bubble.
+	// A row's text is made when it is opened.
 	for i, list := range []*rows{&v.trace, &v.chunks} {
-		on(v.parts["page"+strconv.Itoa(i)], "toggle", func(e dom.Node) { v.openRow(list, e.Get("target")) }, jsx.ListenOptions{Capture: true})
+		on("page"+strconv.Itoa(i), "toggle", func(e dom.Node) { v.openRow(list, e.Get("target")) })
 	}
-	on(v.parts["page0"], "click", func(e dom.Node) {
+	on("page0", "click", func(e dom.Node) {
 		if at := e.Get("target"); at.Get("className").Text() == "explain" {
 			if n, ok := v.trace.at(number(at.Call("closest", "details"))); ok {
 				v.choose(explainTab)
@@ -148,24 +171,24 @@ func (v *view) build() (err error) {
 			}
 		}
 	})
-	form := v.make("form", "form", "")
-	form.Call("append",
-		v.make("label", "", "Tool", "for", "tool"), v.make("select", "tool", ""),
-		v.make("label", "", "Arguments (JSON)", "for", "args"), v.make("textarea", "args", "", "rows", "4", "spellcheck", "false"),
-		v.make("button", "go", "Explain"), v.make("pre", "why", "", "role", "status"))
-	v.parts["page2"].Call("append", form)
-	on(v.parts["tool"], "change", func(dom.Node) {
+	on("tool", "change", func(dom.Node) {
 		if b := v.theBox(); b != nil {
 			if t, err := b.Toolset().Lookup(v.parts["tool"].Get("value").Text()); err == nil {
 				v.parts["args"].Set("value", template(t.Parameters))
 			}
 		}
 	})
-	on(form, "submit", func(e dom.Node) {
+	on("form", "submit", func(e dom.Node) {
 		e.Call("preventDefault")
 		go v.explain()
 	})
-	v.root.Call("replaceChildren", all)
+	v.root.Call("replaceChildren", v.parts["panel"])
+	return err
+}
+
+// listen calls fn for each event at an element. toggle does not bubble, so it is captured.
+func (v *view) listen(id, event string, fn func(e dom.Node)) error {
+	_, err := v.scope.Listen(v.parts[id].Value(), event, func(e jsx.Value) { fn(dom.Of(e)) }, jsx.ListenOptions{Capture: event == "toggle"})
 	return err
 }
 

@@ -192,7 +192,7 @@ func ofChunk(c sandbox.Chunk, err error) row {
 	if err != nil {
 		return row{kind: "error", line: oneLine(err.Error()), text: visible(cut(err.Error(), maxText)), state: "error"}
 	}
-	n := row{kind: oneLine(string(c.Type)), line: oneLine(strings.Join([]string{c.ToolName, c.Reason, c.ErrorText, c.Delta}, " ")), text: textOf(c)}
+	n := row{kind: oneLine(string(c.Type)), line: oneLine(strings.Join([]string{c.ToolName, c.Reason, c.ErrorText, c.Delta}, " "))}
 	switch {
 	case strings.HasSuffix(n.kind, "-delta"):
 		n.join = n.kind + " " + c.ID + c.ToolCallID
@@ -204,7 +204,24 @@ func ofChunk(c sandbox.Chunk, err error) row {
 	case c.ErrorText != "":
 		n.state = "error"
 	}
+	if n.join == "" {
+		n.text = textOf(filled(c))
+	}
 	return n
+}
+
+// filled returns the fields of a chunk that are set. Chunk's own JSON would add its methods to the page.
+func filled(c sandbox.Chunk) map[string]json.RawMessage {
+	type plain sandbox.Chunk
+	var all map[string]json.RawMessage
+	data, err := json.Marshal(plain(c))
+	if err != nil || json.Unmarshal(data, &all) != nil {
+		return nil
+	}
+	maps.DeleteFunc(all, func(_ string, v json.RawMessage) bool {
+		return string(v) == `""` || string(v) == "null" || string(v) == "false"
+	})
+	return all
 }
 
 // textOf returns a value as indented JSON, at most maxText bytes of it.
