@@ -56,6 +56,27 @@ func TestAssistant(t *testing.T) {
 		t.Errorf("after the undo the file holds %q", got)
 	}
 	noErrors(t, p)
+
+	// The developer's panel is there at an address of its own alone. It lists calls and chunks, and explains a call.
+	const shadow = `document.getElementById("panel").shadowRoot`
+	if got := f.check(`document.getElementById("panel").hidden && !` + shadow); got != "true" {
+		t.Error("the panel is open without its parameter")
+	}
+	must(t, p.Goto(testContext(t), site+"assistant-models/?panel"))
+	assistantReady(f)
+	f.one(reject, "write", "path", "notes/new.md", "content", "x")
+	f.wait("the trace has the call", shadow+`.getElementById("page0").textContent.includes("fs.write on notes/new.md")`)
+	f.check(shadow + `.querySelector("details").setAttribute("open", "")`)
+	f.wait("the row is open", `!!`+shadow+`.querySelector(".explain")`)
+	noViolations(t, p)
+	f.check(shadow + `.querySelector(".explain").click()`)
+	f.wait("the call is explained", shadow+`.getElementById("why").textContent.includes("so: ask")`)
+	f.check(shadow + `.getElementById("tab1").click()`)
+	f.wait("the chunks are listed", shadow+`.getElementById("page1").textContent.includes("tool-output-denied")`)
+	f.check(shadow + `.getElementById("tab4").click()`)
+	f.wait("the headers hold", shadow+`.getElementById("page4").textContent.includes("Connection-Allowlist")`)
+	noViolations(t, p)
+	noErrors(t, p)
 }
 
 // A refusal changes nothing. Stop ends an answer, and a question.

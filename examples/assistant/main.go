@@ -17,6 +17,7 @@ import (
 	"github.com/bailey-go/bailey/fsaccess"
 	"github.com/bailey-go/bailey/iframe"
 	"github.com/bailey-go/bailey/sandbox"
+	"github.com/bailey-go/bailey/sandbox/panel"
 	"github.com/bailey-go/bailey/sandbox/policy"
 	"github.com/bailey-go/bailey/sandbox/ui"
 )
@@ -37,8 +38,9 @@ type page struct {
 	work    *fsaccess.Journal // the open folder, with an undo
 	box     *sandbox.Box
 	session *sandbox.Session
-	working bool // the model runs
-	n       int  // number of sections of the conversation
+	dev     panel.Panel // for developers: off, except at the address with ?panel
+	working bool        // the model runs
+	n       int         // number of sections of the conversation
 }
 
 func run(ctx context.Context) error {
@@ -57,6 +59,9 @@ func run(ctx context.Context) error {
 	}
 	dir := fsaccess.NewMemory(fsaccess.MemoryOptions{})
 	err = fsaccess.Copy(ctx, dir, ".", fsaccess.FromFS(sample), ".", fsaccess.CopyOptions{})
+	if js.Global().Get("location").Get("search").String() == "?panel" {
+		err = errors.Join(err, p.dev.Open(iframe.ElementOf(element("panel"))))
+	}
 	if err = errors.Join(err, p.open(dir, "Sample folder, in memory only")); err != nil {
 		return err
 	}
@@ -93,11 +98,13 @@ func (p *page) open(dir fsaccess.FS, name string) (err error) {
 		FS:           p.work,
 		Policy:       policy.AskBeforeChanges(),
 		Ask:          p.sheet,
+		OnTrace:      p.dev.Trace,
 		SystemPrompt: "You work on the folder of the user, in their browser. Use the tools; say briefly what you did.",
 	})
 	if err != nil {
 		return err
 	}
+	p.dev.Box(p.box)
 	if p.session != nil {
 		p.session.Close()
 	}
@@ -137,7 +144,7 @@ func (p *page) answer(text string) error {
 		return err
 	}
 	var section *iframe.Section
-	for chunk, err := range p.box.Run(p.ctx, p.session, chosenModel(), sandbox.RunOptions{}) {
+	for chunk, err := range p.dev.Chunks(p.box.Run(p.ctx, p.session, chosenModel(), sandbox.RunOptions{})) {
 		if err != nil {
 			p.say("Assistant", "**That did not work.** "+escape(err.Error()))
 			return err
