@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailey-go/bailey/internal/hosted"
 	"github.com/bailey-go/bailey/internal/jsx"
 	"github.com/bailey-go/bailey/internal/jsx/jsxtest"
 	"github.com/bailey-go/bailey/internal/testpage"
@@ -259,7 +260,7 @@ func TestConnectOriginsAreChecked(t *testing.T) {
 		}
 	}
 	for _, good := range []string{"https://api.example.com", "https://*.example.com:8443", "http://localhost:8080", "http://127.0.0.1:1"} {
-		if err := checkConnect(good); err != nil {
+		if err := hosted.CheckConnect(good); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
