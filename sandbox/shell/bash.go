@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"mvdan.cc/sh/v3/expand"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/expand"
 
 	"github.com/bailey-go/bailey/internal/stopclock"
 	"github.com/bailey-go/bailey/protocol"

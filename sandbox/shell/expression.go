@@ -20,5 +20,9 @@ func expression(text string) (*regexp.Regexp, error) {
 	if err != nil || len(p.Inst) > 2_000 {
 		return nil, fmt.Errorf("the expression is too large once its repetitions are written out")
 	}
-	return regexp.Compile(text)
+	re, err := regexp.Compile(text)
+	if err == nil {
+		re.Longest() // as in POSIX
+	}
+	return re, err
 }

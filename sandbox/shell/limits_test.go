@@ -68,6 +68,12 @@ func sizes() map[string]string {
 		"echo $(yes | cat; yes; yes; yes; yes)$(for i in {1..200}; do yes aaaaaaaaaaaaaaaaaaaaaaaaa; done) | wc -c": "prints more than 8 MiB",
 		"x=$(while true; do yes aaaaaaaaaaaaaaaaaaaaaaaaa; done)":                                                   "prints more than 8 MiB",
 		"while true; do echo $i; done | while read x; do y=$y$x$y$x$y; y=${y}a; done":                               "variables",
+		mb + "y=$(printf '&%.0s' {1..400}); echo ${m/*/$y} | wc -c":                                                 "one expansion",
+		mb + "y=$(printf '&%.0s' {1..400}); echo ${m//*/$y} | wc -c":                                                "one expansion",
+		"x='x+x'; echo $((x))":                                                                                      "recursion level",
+		"a=1; for i in {1..30}; do declare n$i=\"n$((i-1))+n$((i-1))\"; done; n0=1; echo $((n9)) $((n19))":          "recursion level",
+		"trap 'kill -TERM $$; kill -INT $$' TERM INT; kill -TERM $$; echo over":                                     "",
+		"for i in {1..70}; do sleep 9 & done; kill %1; wait":                                                        "64 background jobs",
 		// printf, seq, yes, xargs, tr, mapfile, read
 		"printf '" + strings.Repeat("%999999d", 100) + "' | wc -c":  "printf makes more",
 		"printf '" + strings.Repeat("%.999999d", 100) + "' | wc -c": "printf makes more",

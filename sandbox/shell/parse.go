@@ -54,10 +54,6 @@ func parse(script string) (*syntax.File, error) {
 		switch n := n.(type) {
 		case *syntax.CoprocClause:
 			bad = "coproc is not there"
-		case *syntax.ParamExp:
-			if n.Repl != nil && !n.Repl.All && anchored(n.Repl.Orig) {
-				bad = "${v/#…} and ${v/%…}, which replace at the beginning or the end, are not there: use ${v#…} and ${v%…}, or sed"
-			}
 		case *syntax.Word:
 			if len(n.Parts) == 0 {
 				break
@@ -76,15 +72,6 @@ func parse(script string) (*syntax.File, error) {
 	}
 	tick(f)
 	return f, nil
-}
-
-// anchored reports whether the pattern of a replacement begins with # or %. The expansion would take it for the character.
-func anchored(w *syntax.Word) bool {
-	if w == nil || len(w.Parts) == 0 {
-		return false
-	}
-	l, ok := w.Parts[0].(*syntax.Lit)
-	return ok && (strings.HasPrefix(l.Value, "#") || strings.HasPrefix(l.Value, "%"))
 }
 
 var errDeep = errors.New("too deep")

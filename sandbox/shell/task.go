@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"mvdan.cc/sh/v3/expand"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/expand"
 
 	"github.com/bailey-go/bailey/internal/userland/tool"
 	"github.com/bailey-go/bailey/sandbox/internal/near"
@@ -240,6 +240,23 @@ func (s *shell) executable(t *task, p string) bool {
 func (s *shell) bash(t *task) int {
 	args := t.args
 	var options []string
+	// option adds a group of options, such as -euo, whose last one may take the next argument.
+	option := func(a string) {
+		for _, c := range a[1:] {
+			switch c {
+			case 'c', 's', 'l', 'i':
+			case 'o', 'O':
+				if len(args) > 0 {
+					if c == 'o' {
+						options = append(options, a[:1]+"o", args[0])
+					}
+					args = args[1:]
+				}
+			default:
+				options = append(options, a[:1]+string(c))
+			}
+		}
+	}
 	for len(args) > 0 && len(args[0]) > 1 && (args[0][0] == '-' || args[0][0] == '+') {
 		a := args[0]
 		args = args[1:]
@@ -253,23 +270,17 @@ func (s *shell) bash(t *task) int {
 		case strings.HasPrefix(a, "--"):
 			t.errorf("%s: invalid option", a)
 			return 2
-		case a == "-o" || a == "+o":
-			if len(args) > 0 {
-				options = append(options, a, args[0])
-				args = args[1:]
-			}
-			continue
 		case strings.ContainsAny(a, "cs") && a[0] == '-':
-			for _, c := range a[1:] {
-				if c != 'c' && c != 's' && c != 'l' && c != 'i' {
-					options = append(options, "-"+string(c))
+			option(a)
+			for len(args) > 1 && len(args[0]) > 1 && (args[0][0] == '-' || args[0][0] == '+') {
+				a := args[0]
+				if args = args[1:]; a == "--" {
+					break
 				}
+				option(a)
 			}
 			if strings.Contains(a, "s") {
 				return s.interpret(t, options, s.script(t), t.name, args)
-			}
-			for len(args) > 1 && strings.HasPrefix(args[0], "-") {
-				options, args = append(options, args[0]), args[1:]
 			}
 			if len(args) == 0 {
 				t.errorf("-c: option requires an argument")
@@ -281,11 +292,7 @@ func (s *shell) bash(t *task) int {
 			}
 			return s.interpret(t, options, args[0], zero, args[min(len(args), 2):])
 		default:
-			for _, c := range a[1:] {
-				if c != 'l' && c != 'i' {
-					options = append(options, a[:1]+string(c))
-				}
-			}
+			option(a)
 			continue
 		}
 		break

@@ -18,8 +18,10 @@ import (
 	"maps"
 	mathrand "math/rand/v2"
 	"slices"
+	"strings"
+	"sync/atomic"
 
-	"mvdan.cc/sh/v3/expand"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/expand"
 	"mvdan.cc/sh/v3/syntax"
 	"time"
 )
@@ -170,9 +172,13 @@ type Runner struct {
 	aliases    map[string]string
 	start      time.Time
 
-	// Fake signal callbacks
-	callbackErr  string
-	callbackExit string
+	// traps are the callbacks of trap, by the names of their conditions, such as EXIT, ERR and INT.
+	traps   map[string]string
+	muted   bool     // in a function that has not inherited the traps of ERR and DEBUG
+	calls   []string // the functions that run, the innermost first
+	depth   int      // of subshells
+	command syntax.Node
+	badTest bool // test has an operand that is no number
 }
 
 // exitStatus holds the state of the shell after running one command.
@@ -252,6 +258,24 @@ type bgProc struct {
 	done chan struct{}
 
 	exit *exitStatus
+	stop context.CancelFunc
+	with *atomic.Int32 // the signal that kill sent
+	told bool          // wait -n has returned it
+}
+
+// jobContext is the context of a background job. It counts the steps of the script and ends with its own context.
+type jobContext struct {
+	context.Context
+	own context.Context
+}
+
+func (c jobContext) Done() <-chan struct{} { return c.own.Done() }
+
+func (c jobContext) Err() error {
+	if err := c.own.Err(); err != nil {
+		return err
+	}
+	return c.Context.Err()
 }
 
 // New creates a new Runner, applying a number of options. If applying any of
@@ -345,6 +369,9 @@ func Params(args ...string) RunnerOption {
 			enable := flag[0] == '-'
 			if flag[1] != 'o' {
 				opt := r.posixOptByFlag(flag[1])
+				if opt == nil && idle[flag[1:]] != "" {
+					continue
+				}
 				if opt == nil {
 					return fmt.Errorf("invalid option: %q", flag)
 				}
@@ -369,6 +396,9 @@ func Params(args ...string) RunnerOption {
 				continue
 			}
 			opt := r.posixOptByName(value)
+			if opt == nil && slices.Contains(slices.Collect(maps.Values(idle)), value) {
+				continue
+			}
 			if opt == nil {
 				return fmt.Errorf("invalid option: %q", value)
 			}
@@ -469,13 +499,14 @@ func (r *Runner) posixOptByName(name string) *bool {
 // as held by the "$-" special parameter.
 func (r *Runner) posixOptFlags() string {
 	// Note that some options, such as pipefail, have no one-character flag.
-	flags := make([]byte, 0, len(posixOptsTable))
+	flags := []byte("hBc")
 	for i, opt := range &posixOptsTable {
 		if opt.flag != ' ' && r.opts[i] {
 			flags = append(flags, opt.flag)
 		}
 	}
-	slices.Sort(flags) // posixOptsTable is sorted by name rather than by flag
+	const order = "aefhnuxBCETc"
+	slices.SortFunc(flags, func(a, b byte) int { return strings.IndexByte(order, a) - strings.IndexByte(order, b) })
 	return string(flags)
 }
 
@@ -521,7 +552,14 @@ var posixOptsTable = [...]posixOpt{
 	{'u', "nounset"},
 	{'x', "xtrace"},
 	{' ', "pipefail"},
+	{'C', "noclobber"},
+	{'E', "errtrace"},
+	{'T', "functrace"},
 }
+
+// idle are options of set that change nothing in a shell without a terminal, with their flags.
+var idle = map[string]string{"h": "hashall", "B": "braceexpand", "H": "histexpand", "b": "notify", "m": "monitor", "v": "verbose", "P": "physical", "k": "keyword",
+	"p": "privileged", "t": "onecmd", " 1": "posix", " 2": "history", " 3": "emacs", " 4": "vi", " 5": "ignoreeof", " 6": "interactive-comments", " 7": "nolog"}
 
 var bashOptsTable = [...]bashOpt{
 	// supported options, sorted alphabetically by name
@@ -546,7 +584,17 @@ var bashOptsTable = [...]bashOpt{
 		supported:    true,
 	},
 	{
+		name:         "lastpipe",
+		defaultState: false,
+		supported:    true,
+	},
+	{
 		name:         "nocaseglob",
+		defaultState: false,
+		supported:    true,
+	},
+	{
+		name:         "nocasematch",
 		defaultState: false,
 		supported:    true,
 	},
@@ -612,14 +660,12 @@ var bashOptsTable = [...]bashOpt{
 		name:         "interactive_comments",
 		defaultState: true,
 	},
-	{name: "lastpipe"},
 	{name: "lithist"},
 	{name: "localvar_inherit"},
 	{name: "localvar_unset"},
 	{name: "login_shell"},
 	{name: "mailwarn"},
 	{name: "no_empty_cmd_completion"},
-	{name: "nocasematch"},
 	{
 		name:         "progcomp",
 		defaultState: true,
@@ -650,14 +696,19 @@ const (
 	optNoUnset
 	optXTrace
 	optPipeFail
+	optNoClobber
+	optErrTrace
+	optFuncTrace
 
-	// These correspond to indexes (offset by the above seven items) of
+	// These correspond to indexes (offset by the above items) of
 	// supported options in [bashOptsTable]
 	optDotGlob
 	optExpandAliases
 	optExtGlob
 	optGlobStar
+	optLastPipe
 	optNoCaseGlob
+	optNoCaseMatch
 	optNullGlob
 )
 
@@ -775,7 +826,7 @@ func (r *Runner) Run(ctx context.Context, node syntax.Node) error {
 	// Running an entire file implies an exit; a statement or command
 	// only exits the shell via the exit builtin, errexit, and so on.
 	if _, ok := node.(*syntax.File); ok || r.exit.exiting {
-		r.trapCallback(ctx, r.callbackExit, "exit")
+		trapCallback(ctx, r, "EXIT")
 	}
 	if _, ok := node.(*syntax.File); ok {
 		closeKept(r)
@@ -832,6 +883,18 @@ func (r *Runner) subshell(background bool) *Runner {
 		aliases:    maps.Clone(r.aliases),
 		pipeStatus: r.pipeStatus,
 		noErrExit:  r.noErrExit,
+		muted:      r.muted,
+		calls:      r.calls,
+		depth:      r.depth + 1,
+		inFunc:     r.inFunc,
+		command:    r.command,
+
+		handlingTrap: r.handlingTrap, // so that a trap of set -E starts none of its own
+	}
+	for name, callback := range r.traps {
+		if name == "ERR" && r.opts[optErrTrace] || (name == "DEBUG" || name == "RETURN") && r.opts[optFuncTrace] || callback == "" {
+			setTrap(r2, name, callback)
+		}
 	}
 	r2.writeEnv = newOverlayEnviron(r.writeEnv, background)
 	// Funcs are copied, since they might be modified.

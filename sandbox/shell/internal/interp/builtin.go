@@ -18,7 +18,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"mvdan.cc/sh/v3/expand"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -194,8 +194,8 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		default:
 			return failf(2, "usage: shift [n]\n")
 		}
-		if n >= len(r.Params) {
-			r.Params = nil
+		if n < 0 || n > len(r.Params) {
+			exit.code = 1
 		} else {
 			r.Params = r.Params[n:]
 		}
@@ -218,8 +218,11 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		for _, arg := range args {
 			if name, sub, ok := cutElemSubscript(arg); vars && ok {
 				r.unsetElem(name, sub)
-			} else if vars && r.lookupVar(arg).IsSet() {
-				r.delVar(arg)
+			} else if vars && r.lookupVar(arg).Declared() {
+				if n, _ := r.lookupVar(arg).Resolve(r.writeEnv); n != "" {
+					arg = n
+				}
+				exit.oneIf(!r.delVar(arg))
 			} else if _, ok := r.Funcs[arg]; ok && funcs {
 				delete(r.Funcs, arg)
 			}
@@ -325,6 +328,9 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 	case "pwd":
 		r.outf("%s\n", r.envGet("PWD"))
 	case "cd":
+		for len(args) > 0 && (args[0] == "-P" || args[0] == "-L" || args[0] == "-e" || args[0] == "--") {
+			args = args[1:]
+		}
 		var path string
 		switch len(args) {
 		case 0:
@@ -337,30 +343,44 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 			if path == "-" {
 				path = r.envGet("OLDPWD")
 				r.outf("%s\n", path)
+			} else if path != "" && path[0] != '/' && path[0] != '.' {
+				for dir := range strings.SplitSeq(r.envGet("CDPATH"), ":") {
+					found := absPath(r.absPath(dir), path)
+					if fi, err := r.stat(ctx, found); dir != "" && err == nil && fi.IsDir() {
+						path = found
+						r.outf("%s\n", path)
+						break
+					}
+				}
 			}
 		default:
-			return failf(2, "usage: cd [dir]\n")
+			return failf(1, "bash: cd: too many arguments\n")
 		}
 		exit.code = r.changeDir(ctx, "cd", path)
 	case "wait":
 		fp := flagParser{remaining: args}
 		for fp.more() {
 			switch flag := fp.flag(); flag {
-			case "-n", "-p":
+			case "-f":
+			case "-n":
+				return waitNext(ctx, r)
+			case "-p":
 				return failf(2, "wait: unsupported option %q\n", flag)
 			default:
 				return failf(2, "wait: invalid option %q\n", flag)
 			}
 		}
+		args = fp.args()
 		if len(args) == 0 {
 			// Note that "wait" without arguments always returns exit status zero.
-			for _, bg := range r.bgProcs {
+			for i, bg := range r.bgProcs {
 				<-bg.done
+				r.bgProcs[i].told = true
 			}
 			break
 		}
 		for _, arg := range args {
-			arg, ok := strings.CutPrefix(arg, "g")
+			arg, ok := strings.CutPrefix(strings.Replace(arg, "%", "g", 1), "g")
 			pid := atoi(arg)
 			if !ok || pid <= 0 || pid > int64(len(r.bgProcs)) {
 				return failf(1, "wait: pid %s is not a child of this shell\n", arg)
@@ -452,6 +472,7 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		}
 		r.sourceSetParams = oldSourceSetParams
 		r.inSource = oldInSource
+		trapCallback(ctx, r, "RETURN")
 
 		exit = r.exit
 		exit.returning = false
@@ -476,7 +497,10 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 			exit.code = 2
 			return exit
 		}
-		exit.oneIf(bashTest(ctx, r, expr, true) == "")
+		r.badTest = false
+		if exit.oneIf(bashTest(ctx, r, expr, true) == ""); r.badTest {
+			exit.code = 2
+		}
 	case "exec":
 		// TODO: Consider unix.Exec, i.e. actually replacing
 		// the process. It's in theory what a shell should do,
@@ -519,15 +543,20 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		}
 		exit.oneIf(!found)
 	case "umask":
-		if len(args) == 0 {
+		switch {
+		case len(args) == 0:
 			r.out("0022\n")
+		case args[0] == "-S":
+			r.out("u=rwx,g=rx,o=rx\n")
 		}
 	case "ulimit":
 		r.out("unlimited\n")
 	case "jobs", "history", "enable", "bind", "complete", "disown":
 		// There is no terminal, no history, and no job that could be stopped.
 	case "kill":
-		return failf(1, "bash: kill: there are no processes here; end a script with exit\n")
+		return kill(ctx, r, args)
+	case "caller":
+		exit.oneIf(len(r.calls) == 0)
 	case "help":
 		r.out(r.bounds.Help(args))
 	case "dirs":
@@ -766,7 +795,7 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 		exit.oneIf(done)
 
 	case "shopt":
-		mode := ""
+		mode, show := "", ""
 		posixOpts := false
 		fp := flagParser{remaining: args}
 		for fp.more() {
@@ -776,7 +805,7 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 			case "-o":
 				posixOpts = true
 			case "-p", "-q":
-				return failf(2, "shopt: unsupported option %q\n", flag)
+				show = flag
 			default:
 				return failf(2, "shopt: invalid option %q\n", flag)
 			}
@@ -812,7 +841,11 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 				}
 				*opt = mode == "-s"
 			default: // ""
-				r.printOptLine(arg, *opt, supported)
+				if exit.oneIf(!*opt); show == "-p" {
+					r.outf("shopt %s %s\n", map[bool]string{true: "-s", false: "-u"}[*opt], arg)
+				} else if show == "" {
+					r.printOptLine(arg, *opt, supported)
+				}
 			}
 		}
 		r.updateExpandOpts()
@@ -844,59 +877,13 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 			delete(r.aliases, name)
 		}
 	case "trap":
-		fp := flagParser{remaining: args}
-		callback := "-"
-		for fp.more() {
-			switch flag := fp.flag(); flag {
-			case "-l", "-p":
-				return failf(2, "trap: %q: NOT IMPLEMENTED flag\n", flag)
-			case "-":
-				// default signal
-			default:
-				r.errf("trap: %q: invalid option\n", flag)
-				r.errf("trap: usage: trap [-lp] [[arg] signal_spec ...]\n")
-				exit.code = 2
-				return exit
-			}
-		}
-		args := fp.args()
-		switch len(args) {
-		case 0:
-			// Print non-default signals
-			if r.callbackExit != "" {
-				r.outf("trap -- %q EXIT\n", r.callbackExit)
-			}
-			if r.callbackErr != "" {
-				r.outf("trap -- %q ERR\n", r.callbackErr)
-			}
-		case 1:
-			// assume it's a signal, the default will be restored
-		default:
-			callback = args[0]
-			args = args[1:]
-		}
-		// For now, treat both empty and - the same since ERR and EXIT have no
-		// default callback.
-		if callback == "-" {
-			callback = ""
-		}
-		for _, arg := range args {
-			switch arg {
-			case "ERR":
-				r.callbackErr = callback
-			case "EXIT", "0":
-				r.callbackExit = callback
-			default:
-				if isSignal(arg) {
-					continue // none reaches a script here
-				}
-				return failf(2, "trap: %s: invalid signal specification\n", arg)
-			}
-		}
+		exit.code = trap(r, args)
 
 	case "readarray", "mapfile":
 		dropDelim := false
 		delim := "\n"
+		most, skip, origin, every, callback := -1, 0, -1, 5000, ""
+		in := io.Reader(r.stdin)
 		fp := flagParser{remaining: args}
 		for fp.more() {
 			switch flag := fp.flag(); flag {
@@ -913,6 +900,27 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 					// string.
 					delim = "\x00"
 				}
+			case "-n", "-s", "-O", "-c", "-u":
+				n, err := strconv.Atoi(fp.value())
+				if err != nil || n < 0 {
+					return failf(1, "bash: %s: invalid number\n", name)
+				}
+				switch flag {
+				case "-n":
+					if most = n; n == 0 {
+						most = -1
+					}
+				case "-s":
+					skip = n
+				case "-O":
+					origin = n
+				case "-c":
+					every = max(n, 1)
+				case "-u":
+					in = readerOf(r, n)
+				}
+			case "-C":
+				callback = fp.value()
 			default:
 				return failf(2, "%s: invalid option %q\n", name, flag)
 			}
@@ -934,13 +942,34 @@ func (r *Runner) builtin(ctx context.Context, pos syntax.Pos, name string, args 
 
 		var vr expand.Variable
 		vr.Kind = expand.Indexed
-		if r.stdin == nil {
+		if in == nil || r.stdin == nil && in == io.Reader(r.stdin) {
 			return failf(1, "%s: there is no input\n", name)
 		}
-		kept := 0
-		scanner := bufio.NewScanner(r.stdin)
+		if origin >= 0 { // into an array that stays
+			vr = r.lookupVar(arrayName)
+			vr.Kind, vr.List, vr.Indexes = expand.Indexed, slices.Clone(vr.List), slices.Clone(vr.Indexes)
+		}
+		vr.Set = true
+		kept, n := 0, 0
+		scanner := bufio.NewScanner(in)
+		scanner.Buffer(nil, maxRead)
 		scanner.Split(mapfileSplit(delim[0], dropDelim))
-		for scanner.Scan() {
+		for n != most && scanner.Scan() {
+			if skip > 0 {
+				skip--
+				continue
+			}
+			if n++; callback != "" && n%every == 0 {
+				file, err := r.bounds.Parse(callback + " " + strconv.Itoa(max(origin, 0)+n-1) + " " + quoteBash(scanner.Text()))
+				if err != nil {
+					return failf(1, "bash: %s: %v\n", name, err)
+				}
+				r.stmts(ctx, file.Stmts)
+			}
+			if origin >= 0 {
+				vr.List, vr.Indexes = expand.SetIndexedElem(vr.List, vr.Indexes, origin+n-1, scanner.Text())
+				continue
+			}
 			if kept += len(scanner.Bytes()) + 16; kept > maxRead {
 				exit.fatal(r.bounds.Refuse("mapfile reads more than a variable may hold"))
 				return exit
@@ -1054,12 +1083,16 @@ func (r *Runner) changeDir(ctx context.Context, cmd, path string) uint8 {
 	}
 	apath := r.absPath(path)
 	info, err := r.stat(ctx, apath)
-	if err != nil || !info.IsDir() {
-		r.errf("%s: no such file or directory: %q\n", cmd, path)
+	if err != nil {
+		r.errf("bash: %s: %s: No such file or directory\n", cmd, path)
+		return 1
+	}
+	if !info.IsDir() {
+		r.errf("bash: %s: %s: Not a directory\n", cmd, path)
 		return 1
 	}
 	if r.access(ctx, apath, AccessExec) != nil {
-		r.errf("%s: permission denied: %q\n", cmd, path)
+		r.errf("bash: %s: %s: Permission denied\n", cmd, path)
 		return 1
 	}
 	r.Dir = apath
@@ -1218,17 +1251,4 @@ func (r *Runner) optStatusText(status bool) string {
 		return "on"
 	}
 	return "off"
-}
-
-// isSignal reports whether a word names a signal, with or without SIG, or is the number of one.
-func isSignal(word string) bool {
-	if n, err := strconv.Atoi(word); err == nil {
-		return n > 0 && n < 65
-	}
-	switch strings.TrimPrefix(strings.ToUpper(word), "SIG") {
-	case "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU",
-		"URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS":
-		return true
-	}
-	return false
 }

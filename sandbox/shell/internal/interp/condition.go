@@ -7,8 +7,11 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 
-	"mvdan.cc/sh/v3/expand"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -42,6 +45,29 @@ func bashTest(ctx context.Context, r *Runner, expr syntax.TestExpr, classic bool
 			}
 			return ""
 		}
+		if x.Op == syntax.TsReMatch && !classic {
+			expr, err := expand.Regexp(r.ecfg, x.Y.(*syntax.Word))
+			r.expandErr(err)
+			if binTest(ctx, r, x.Op, bashTest(ctx, r, x.X, classic), expr) {
+				return "1"
+			}
+			return ""
+		}
+		switch x.Op {
+		case syntax.AndTest, syntax.OrTest: // the right side counts only if it is needed
+			if (bashTest(ctx, r, x.X, classic) != "") == (x.Op == syntax.OrTest) {
+				return map[bool]string{true: "1"}[x.Op == syntax.OrTest]
+			}
+			return bashTest(ctx, r, x.Y, classic)
+		case syntax.TsEql, syntax.TsNeq, syntax.TsLeq, syntax.TsGeq, syntax.TsLss, syntax.TsGtr:
+			left, ok1 := operand(r, bashTest(ctx, r, x.X, classic), classic)
+			right, ok2 := operand(r, bashTest(ctx, r, x.Y, classic), classic)
+			if ok1 && ok2 && map[syntax.BinTestOperator]bool{syntax.TsEql: left == right, syntax.TsNeq: left != right, syntax.TsLeq: left <= right,
+				syntax.TsGeq: left >= right, syntax.TsLss: left < right, syntax.TsGtr: left > right}[x.Op] {
+				return "1"
+			}
+			return ""
+		}
 		if binTest(ctx, r, x.Op, bashTest(ctx, r, x.X, classic), bashTest(ctx, r, x.Y, classic)) {
 			return "1"
 		}
@@ -58,22 +84,22 @@ func bashTest(ctx context.Context, r *Runner, expr syntax.TestExpr, classic bool
 func binTest(ctx context.Context, r *Runner, op syntax.BinTestOperator, x, y string) bool {
 	switch op {
 	case syntax.TsReMatch:
+		if r.opts[optNoCaseMatch] {
+			y = "(?i)" + y
+		}
 		re, err := r.bounds.regexp(y)
 		if err != nil {
 			r.exit.code = 2
 			return false
 		}
 		m := re.FindStringSubmatch(x)
-		if m == nil {
-			return false
-		}
 		vr := expand.Variable{
 			Set:  true,
 			Kind: expand.Indexed,
 			List: m,
 		}
 		r.setVar("BASH_REMATCH", vr)
-		return true
+		return m != nil
 	case syntax.TsNewer, syntax.TsOlder:
 		info1, err1 := r.stat(ctx, x)
 		info2, err2 := r.stat(ctx, y)
@@ -97,22 +123,6 @@ func binTest(ctx context.Context, r *Runner, op syntax.BinTestOperator, x, y str
 			return false
 		}
 		return absPath(r.Dir, x) == absPath(r.Dir, y) && info1 != nil && info2 != nil
-	case syntax.TsEql:
-		return atoi(x) == atoi(y)
-	case syntax.TsNeq:
-		return atoi(x) != atoi(y)
-	case syntax.TsLeq:
-		return atoi(x) <= atoi(y)
-	case syntax.TsGeq:
-		return atoi(x) >= atoi(y)
-	case syntax.TsLss:
-		return atoi(x) < atoi(y)
-	case syntax.TsGtr:
-		return atoi(x) > atoi(y)
-	case syntax.AndTest:
-		return x != "" && y != ""
-	case syntax.OrTest:
-		return x != "" || y != ""
 	case syntax.TsBefore:
 		return x < y
 	case syntax.TsAfter:
@@ -184,7 +194,11 @@ func unTest(ctx context.Context, r *Runner, op syntax.UnTestOperator, x string) 
 		}
 		return false
 	case syntax.TsVarSet:
-		return r.lookupVar(x).IsSet()
+		name, sub, ok := cutElemSubscript(x)
+		if !ok {
+			return r.lookupVar(x).IsSet()
+		}
+		return isElem(r, name, sub)
 	case syntax.TsRefVar:
 		return r.lookupVar(x).Kind == expand.NameRef
 	case syntax.TsNot:
@@ -196,4 +210,47 @@ func unTest(ctx context.Context, r *Runner, op syntax.UnTestOperator, x string) 
 		// Should only happen if we forgot a case above.
 		panic(fmt.Sprintf("unexpected unary test op: %v", op))
 	}
+}
+
+// operand returns an operand of -eq and its kind: a number for test, and an expression in [[ ]].
+func operand(r *Runner, text string, classic bool) (int, bool) {
+	if !classic {
+		n, err := expand.Value(r.ecfg, text)
+		if r.expandErr(err); err != nil {
+			r.exit.code = 1
+		}
+		return n, err == nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		r.errf("bash: [: %s: integer expression expected\n", text)
+		r.badTest = true
+	}
+	return n, err == nil
+}
+
+// isElem reports whether an element of an array is set.
+func isElem(r *Runner, name, sub string) bool {
+	vr := r.lookupVar(name)
+	if n, v := vr.Resolve(r.writeEnv); n != "" {
+		vr = v
+	}
+	switch vr.Kind {
+	case expand.Associative:
+		_, ok := vr.Map[sub]
+		return ok
+	case expand.Indexed:
+		if sub == "@" || sub == "*" {
+			return len(vr.List) > 0
+		}
+		n, err := expand.Value(r.ecfg, sub)
+		if n < 0 {
+			n += expand.IndexedMax(vr.List, vr.Indexes) + 1
+		}
+		if vr.Indexes != nil {
+			return err == nil && slices.Contains(vr.Indexes, n)
+		}
+		return err == nil && n >= 0 && n < len(vr.List)
+	}
+	return vr.IsSet() && sub == "0"
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"mvdan.cc/sh/v3/expand"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 

@@ -9,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 
-	"mvdan.cc/sh/v3/expand"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 

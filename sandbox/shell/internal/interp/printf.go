@@ -134,10 +134,10 @@ func printfOnce(r *Runner, format string, args []string) (out string, used int, 
 			text(quoteEach(s))
 		case 'c':
 			s, _ := next()
-			if s != "" {
-				s = s[:1]
+			if s == "" {
+				s = "\x00"
 			}
-			text(s)
+			text(s[:1])
 		case 'd', 'i':
 			s, _ := next()
 			n := number(s)

@@ -20,7 +20,7 @@ import (
 	"sync"
 	"time"
 
-	"mvdan.cc/sh/v3/expand"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/expand"
 	"mvdan.cc/sh/v3/pattern"
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -70,6 +70,15 @@ func (r *Runner) fillExpandConfig(ctx context.Context) {
 		},
 		ProcSubst: func(ps *syntax.ProcSubst) (string, error) { return substitute(r, ps) },
 	}
+	r.ecfg.ParseArithm = r.bounds.arithmetic
+	r.ecfg.Large = func(n int) error {
+		if n <= maxExpansion || r.bounds.Unbounded {
+			return nil
+		}
+		err := r.bounds.Refuse("one expansion makes more than 8 MiB; use files or pipes")
+		r.exit.fatal(err)
+		return err
+	}
 	r.updateExpandOpts()
 }
 
@@ -112,11 +121,17 @@ func (r *Runner) expandErr(err error) {
 	errMsg := err.Error()
 	fmt.Fprintln(r.stderr, errMsg)
 	_, unsetParam := errors.AsType[expand.UnsetParameterError](err)
+	_, arithm := errors.AsType[expand.ArithmError](err)
 	switch {
+	case arithm:
+		r.exit.code = 1
+		r.exit.exiting = true
 	case unsetParam, errMsg == "invalid indirect expansion":
 		// TODO: These errors are treated as fatal by bash.
 		// Make the error type reflect that.
-		r.exit.code = 127
+		if r.exit.code = 127; r.depth > 0 {
+			r.exit.code = 1
+		}
 		r.exit.exiting = true
 	case errors.Is(err, errReadOnly):
 		// Like in bash, assigning to a read-only variable fails
@@ -130,7 +145,9 @@ func (r *Runner) arithm(expr syntax.ArithmExpr) int {
 		return 0
 	}
 	n, err := expand.Arithm(r.ecfg, expr)
-	r.expandErr(err)
+	if r.expandErr(err); err != nil && r.exit.ok() {
+		r.exit.code = 1
+	}
 	return n
 }
 
@@ -221,8 +238,7 @@ func (r *Runner) errf(format string, a ...any) {
 }
 
 func (r *Runner) stop(ctx context.Context) bool {
-	// Some traps trigger on exit, so we do want those to run.
-	if !r.handlingTrap && (r.exit.returning || r.exit.exiting) {
+	if r.exit.returning || r.exit.exiting {
 		return true
 	}
 	if err := ctx.Err(); err != nil {
@@ -249,16 +265,17 @@ func (r *Runner) stmt(ctx context.Context, st *syntax.Stmt) {
 		st2 := *st
 		st2.Background = false
 		st2.Disown = false
-		bg := bgProc{
-			done: make(chan struct{}),
-			exit: new(exitStatus),
-		}
+		bg, own := newJob(ctx)
 		r.bgProcs = append(r.bgProcs, bg)
 		go func() {
 			defer close(bg.done)
 			defer r.bounds.endJob()
-			contain(r2, func() { r2.Run(ctx, &st2) })
+			defer bg.stop()
+			contain(r2, func() { r2.Run(own, &st2) })
 			r2.exit.exiting = false // subshells don't exit the parent shell
+			if n := bg.with.Load(); n > 0 && ctx.Err() == nil {
+				r2.exit = exitStatus{code: uint8(128 + n)}
+			}
 			*bg.exit = r2.exit
 		}()
 	} else {
@@ -305,8 +322,8 @@ func (r *Runner) stmtSync(ctx context.Context, st *syntax.Stmt) {
 			r.exit.clear()
 		}
 	} else if b, ok := st.Cmd.(*syntax.BinaryCmd); ok && (b.Op == syntax.AndStmt || b.Op == syntax.OrStmt) {
-	} else if !r.exit.ok() && !r.noErrExit && !(compound(st.Cmd) && redirected) {
-		r.trapCallback(ctx, r.callbackErr, "error")
+	} else if !r.exit.ok() && !r.exit.exiting && !r.noErrExit && !(compound(st.Cmd) && redirected) {
+		trapCallback(ctx, r, "ERR")
 		// If the "errexit" option is set and a command failed, exit the shell. Exceptions:
 		//
 		//   conditions (if <cond>, while <cond>, etc)
@@ -344,6 +361,12 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 
 	tracingEnabled := r.opts[optXTrace]
 	trace := newTracer(r)
+	switch cm.(type) {
+	case *syntax.CallExpr, *syntax.DeclClause, *syntax.ArithmCmd, *syntax.LetClause, *syntax.TestClause, *syntax.ForClause, *syntax.CaseClause:
+		if before(ctx, r, cm); r.stop(ctx) {
+			return
+		}
+	}
 
 	switch cm := cm.(type) {
 	case *syntax.Block:
@@ -352,7 +375,7 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 		r2 := r.subshell(false)
 		r2.stmts(ctx, cm.Stmts)
 		closeKept(r2)
-		r2.trapCallback(ctx, r2.callbackExit, "exit")
+		trapCallback(ctx, r2, "EXIT")
 		r2.exit.exiting = false // subshells don't exit the parent shell
 		r.exit = r2.exit
 	case *syntax.CallExpr:
@@ -455,7 +478,12 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 			} else {
 				r2.stderr = r.stderr
 			}
-			r3 := r.subshell(true)
+			r3 := r
+			if in := r.stdin; r.opts[optLastPipe] { // the last command runs in this shell
+				defer func() { r.stdin = in }()
+			} else {
+				r3 = r.subshell(true)
+			}
 			r3.stdin = pr
 			var wg sync.WaitGroup
 			wg.Go(func() {
@@ -464,10 +492,17 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 				r2.exit.exiting = false // subshells don't exit the parent shell
 			})
 			// A panic on this side must not leave the other side waiting.
-			contain(r3, func() { r3.stmt(ctx, cm.Y); closeKept(r3) })
+			contain(r3, func() {
+				r3.stmt(ctx, cm.Y)
+				if r3 != r {
+					closeKept(r3)
+				}
+			})
 			pr.Close()
 			wg.Wait()
-			r3.exit.exiting, r3.exit.returning = false, false
+			if r3 != r {
+				r3.exit.exiting, r3.exit.returning = false, false
+			}
 			r.exit = r3.exit
 			r.pipeStatus = append(slices.Clone(r2.pipeStatus), r3.pipeStatus...)
 			if r.opts[optPipeFail] && !r2.exit.ok() && r.exit.ok() {
@@ -584,13 +619,21 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 			if y.Init != nil {
 				r.arithm(y.Init)
 			}
-			for y.Cond == nil || r.arithm(y.Cond) != 0 {
-				if !r.exit.ok() || r.loopStmtsBroken(ctx, cm.Do) {
+			last := uint8(0) // the loop's status is that of the last command of its body, and ends none
+			for r.exit.ok() {
+				if y.Cond != nil && r.arithm(y.Cond) == 0 || !r.exit.ok() {
 					break
 				}
-				if y.Post != nil {
+				broken := r.loopStmtsBroken(ctx, cm.Do)
+				if last = r.exit.code; broken || r.stop(ctx) {
+					break
+				}
+				if r.exit.clear(); y.Post != nil {
 					r.arithm(y.Post)
 				}
+			}
+			if r.exit.ok() {
+				r.exit.code = last
 			}
 		}
 	case *syntax.FuncDecl:
@@ -648,6 +691,7 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 		var modes []string
 		valType := ""
 		declQuery := "" // "-f" or "-p" for query mode
+		named := false  // whether there was a name
 		switch cm.Variant.Value {
 		case "declare":
 			// When used in a function, "declare" acts as "local"
@@ -672,25 +716,30 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 			fp := flagParser{remaining: []string{as.Name.Value}}
 			for fp.more() {
 				switch flag := fp.flag(); flag {
-				case "-x", "-r":
+				case "-x", "-r", "-i", "-u", "-l", "+x", "+i", "+u", "+l":
 					modes = append(modes, flag)
-				case "-a", "-A", "-n":
+				case "-n":
+					if valType = flag; cm.Variant.Value == "export" {
+						valType, modes = "", []string{"+x"}
+					}
+				case "-a", "-A":
 					valType = flag
 				case "-g":
 					global = true
 				case "-f", "-p", "-F":
 					declQuery = flag
-				case "-i":
-					modes = append(modes, flag)
-				case "-l", "-u", "-t", "+x", "+i":
+				case "-t":
 				default:
 					r.errf("declare: invalid option %q\n", flag)
 					r.exit.code = 2
 					return
 				}
-				continue assignLoop
+				if fp.current == "" {
+					continue assignLoop
+				}
 			}
 			name := as.Name.Value
+			named = true
 			if !syntax.ValidName(name) {
 				r.errf("declare: invalid name %q\n", name)
 				r.exit.code = 1
@@ -722,51 +771,37 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 				// declare -p name: print variable with attributes.
 				vr := r.lookupVar(name)
 				if !vr.Declared() {
-					r.errf("declare: %s: not found\n", name)
+					r.errf("bash: declare: %s: not found\n", name)
 					r.exit.code = 1
 					continue
 				}
-				flags := vr.Flags()
-				if flags == "" {
-					flags = "-"
-				}
-				switch vr.Kind {
-				case expand.Indexed:
-					r.outf("declare -%s %s=(", flags, name)
-					for i, v := range vr.List {
-						if i > 0 {
-							r.out(" ")
-						}
-						idx := i
-						if vr.Indexes != nil {
-							idx = vr.Indexes[i]
-						}
-						r.outf("[%d]=%q", idx, v)
-					}
-					r.out(")\n")
-				case expand.Associative:
-					r.outf("declare -%s %s=(", flags, name)
-					first := true
-					for k, v := range vr.Map {
-						if !first {
-							r.out(" ")
-						}
-						r.outf("[%s]=%q", k, v)
-						first = false
-					}
-					r.out(")\n")
-				default:
-					r.outf("declare -%s %s=%q\n", flags, name, vr.Str)
-				}
+				declared(r, name, vr)
 				continue
 			}
 			vr := r.lookupVar(name)
+			for _, mode := range modes {
+				on := mode[0] == '-'
+				switch mode[1] {
+				case 'x':
+					vr.Exported = on
+				case 'i':
+					vr.Integer = on
+				case 'u':
+					vr.Upper, vr.Lower = on, vr.Lower && !on
+				case 'l':
+					vr.Lower, vr.Upper = on, vr.Upper && !on
+				}
+			}
 			if as.Naked {
-				if valType == "-A" {
+				if valType == "-A" && vr.Kind != expand.Associative {
 					vr.Kind = expand.Associative
 				} else {
 					vr.Kind = expand.KeepValue
 				}
+			} else if as.Index != nil { // declare 'a[1]=x'
+				_, elem := r.assignVal(name, vr, as, valType)
+				r.setVarWithIndex(vr, name, as.Index, elem)
+				vr = r.lookupVar(name)
 			} else {
 				name, vr = r.assignVal(name, vr, as, valType)
 			}
@@ -775,15 +810,11 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 			} else if local {
 				vr.Local = true
 			}
-			for _, mode := range modes {
-				switch mode {
-				case "-x":
-					vr.Exported = true
-				case "-r":
-					vr.ReadOnly = true
-				}
-			}
+			vr.ReadOnly = vr.ReadOnly || slices.Contains(modes, "-r")
 			r.setVar(name, vr)
+		}
+		if !named && (declQuery != "" || len(cm.Args) == 0) {
+			listed(r, cm.Variant.Value, declQuery, modes)
 		}
 	case *syntax.TimeClause:
 		start := time.Now()
@@ -806,32 +837,6 @@ func (r *Runner) cmd(ctx context.Context, cm syntax.Command) {
 		r.errf("unhandled command node: %T\n", cm)
 		r.exit.code = 1
 	}
-}
-
-func (r *Runner) trapCallback(ctx context.Context, callback, name string) {
-	if callback == "" {
-		return // nothing to do
-	}
-	if r.handlingTrap {
-		return // don't recurse, as that could lead to cycles
-	}
-	r.handlingTrap = true
-	defer func() { r.handlingTrap = false }()
-
-	file, err := r.bounds.Parse(callback)
-	if err != nil {
-		r.errf("%strap: %v\n", name, err)
-		// ignore errors in the callback
-		return
-	}
-	oldExit, oldLastExit := r.exit, r.lastExit
-	r.lastExit = r.exit
-	r.exit.exiting = false
-	r.stmts(ctx, file.Stmts)
-	if r.exit.exiting || r.exit.fatalExit {
-		return // exit in a trap is that of the shell
-	}
-	r.exit, r.lastExit = oldExit, oldLastExit // traps on EXIT or ERR should not modify the result
 }
 
 func (r *Runner) flattenAssigns(args []*syntax.Assign) iter.Seq[*syntax.Assign] {
@@ -891,7 +896,11 @@ func (r *Runner) match(pat, name string) bool {
 		r.exit.fatal(r.bounds.Refuse("the pattern is too long for the text it is compared with"))
 		return false
 	}
-	matcher, err := extendedPatternMatcher(pat, pattern.EntireString|pattern.ExtendedOperators)
+	mode := pattern.EntireString | pattern.ExtendedOperators
+	if r.opts[optNoCaseMatch] {
+		mode |= pattern.NoGlobCase
+	}
+	matcher, err := expand.ExtendedPatternMatcher(pat, mode)
 	if err != nil {
 		// A malformed pattern simply does not match, like in bash.
 		// Any other error, such as an unsupported extended pattern, is reported.
@@ -1012,6 +1021,9 @@ func (r *Runner) redir(ctx context.Context, rd *syntax.Redirect) (io.Closer, err
 		name := rd.N.Value
 		if strings.HasPrefix(name, "{") { // {name}>file chooses a number
 			name = strings.Trim(name, "{}")
+			if (rd.Op == syntax.DplOut || rd.Op == syntax.DplIn) && rd.Word.Lit() == "-" { // {name}>&- closes it
+				return nil, duplicate(r, int(atoi(r.envGet(name))), "-", true)
+			}
 			for n = 10; readerOf(r, n) != nil || writerOf(r, n) != nil; {
 				n++
 			}
@@ -1052,6 +1064,11 @@ func (r *Runner) redir(ctx context.Context, rd *syntax.Redirect) (io.Closer, err
 		mode = os.O_WRONLY | os.O_CREATE | os.O_APPEND
 	case syntax.RdrOut, syntax.RdrAll, syntax.RdrClob, syntax.DplOut:
 		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	if (rd.Op == syntax.RdrOut || rd.Op == syntax.RdrAll) && r.opts[optNoClobber] {
+		if fi, err := r.stat(ctx, arg); err == nil && fi.Mode().IsRegular() {
+			return nil, fmt.Errorf("bash: %s: cannot overwrite existing file", arg)
+		}
 	}
 	f, err := r.open(ctx, arg, mode, 0o644, false)
 	if err != nil {
@@ -1111,9 +1128,22 @@ func (r *Runner) call(ctx context.Context, pos syntax.Pos, args []string) {
 		// Note that [Runner.exec] below does something similar.
 		origEnv := r.writeEnv
 		r.writeEnv = &overlayEnviron{parent: r.writeEnv, funcScope: true}
+		oldCalls, oldMuted := r.calls, r.muted
+		r.calls = append([]string{name}, r.calls[:min(len(r.calls), 100)]...) // FUNCNAME has no more, as each call copies it
+		// A function has the traps of ERR, DEBUG and RETURN only with set -E and set -T.
+		r.muted = r.muted || !r.opts[optErrTrace] && !r.opts[optFuncTrace]
+		oldReturn, hadReturn := r.traps["RETURN"]
+		if !r.opts[optFuncTrace] {
+			delete(r.traps, "RETURN")
+		}
 
 		r.stmt(ctx, body)
 
+		trapCallback(ctx, r, "RETURN")
+		if _, ok := r.traps["RETURN"]; !ok && hadReturn {
+			setTrap(r, "RETURN", oldReturn)
+		}
+		r.calls, r.muted = oldCalls, oldMuted
 		r.writeEnv = origEnv
 
 		r.Params = oldParams

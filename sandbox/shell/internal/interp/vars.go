@@ -4,6 +4,7 @@
 package interp
 
 import (
+	"cmp"
 	cryptorand "crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -13,8 +14,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
-	"mvdan.cc/sh/v3/expand"
+	"github.com/bailey-go/bailey/sandbox/shell/internal/expand"
 	"mvdan.cc/sh/v3/syntax"
 )
 
@@ -170,6 +172,20 @@ func (r *Runner) lookupVar(name string) expand.Variable {
 		vr.Kind, vr.Str = expand.String, strconv.FormatUint(uint64(n), 10)
 	case "PIPESTATUS":
 		vr.Kind, vr.List = expand.Indexed, r.pipeStatus
+	case "BASH_VERSINFO":
+		vr.Kind, vr.List = expand.Indexed, []string{"5", "2", "15", "1", "release", "x86_64-pc-linux-gnu"}
+	case "FUNCNAME":
+		if len(r.calls) > 0 {
+			vr.Kind, vr.List = expand.Indexed, r.calls
+		}
+	case "BASH_COMMAND":
+		var sb strings.Builder
+		if r.command != nil {
+			syntax.NewPrinter(syntax.SingleLine(true)).Print(&sb, r.command)
+		}
+		vr.Kind, vr.Str = expand.String, sb.String()
+	case "BASH_SUBSHELL":
+		vr.Kind, vr.Str = expand.String, strconv.Itoa(r.depth)
 	case "DIRSTACK":
 		vr.Kind, vr.List = expand.Indexed, r.dirStack
 	case "0":
@@ -202,16 +218,44 @@ func (r *Runner) envGet(name string) string {
 	return r.lookupVar(name).String()
 }
 
-func (r *Runner) delVar(name string) {
+// delVar reports whether the variable is no longer there.
+func (r *Runner) delVar(name string) bool {
 	if err := r.writeEnv.Set(name, expand.Variable{}); err != nil {
-		r.errf("%s: %v\n", name, err)
+		r.errf("bash: unset: %s: cannot unset: %v\n", name, err)
 		r.exit.code = 1
-		return
+		return false
 	}
+	return true
 }
 
 func (r *Runner) setVarString(name, value string) {
-	r.setVar(name, expand.Variable{Set: true, Kind: expand.String, Str: value})
+	prev := r.writeEnv.Get(name)
+	if n, v := prev.Resolve(r.writeEnv); n != "" {
+		name, prev = n, v
+	}
+	vr := attributesOf(prev)
+	vr.Str = attributed(r, prev, value)
+	r.setVar(name, vr)
+}
+
+// attributesOf returns an empty string with the attributes of a variable.
+func attributesOf(v expand.Variable) expand.Variable {
+	return expand.Variable{Set: true, Kind: expand.String, Exported: v.Exported, ReadOnly: v.ReadOnly, Integer: v.Integer, Upper: v.Upper, Lower: v.Lower}
+}
+
+// attributed returns a value as a variable with its attributes takes it: that of declare -i is an expression.
+func attributed(r *Runner, v expand.Variable, value string) string {
+	switch {
+	case v.Integer:
+		n, err := expand.Value(r.ecfg, value)
+		r.expandErr(err)
+		return strconv.Itoa(n)
+	case v.Upper:
+		return strings.ToUpper(value)
+	case v.Lower:
+		return strings.ToLower(value)
+	}
+	return value
 }
 
 func (r *Runner) setVar(name string, vr expand.Variable) {
@@ -256,6 +300,10 @@ func (r *Runner) setVarErr(name string, vr expand.Variable) error {
 }
 
 func (r *Runner) setVarWithIndex(prev expand.Variable, name string, index syntax.ArithmExpr, vr expand.Variable) {
+	if n, v := prev.Resolve(r.writeEnv); n != "" && index != nil {
+		name, prev = n, v
+		prev.Local = false
+	}
 	if vr.Kind == expand.String && index == nil {
 		// When assigning a string to an array, fall back to the
 		// zero value for the index.
@@ -289,13 +337,11 @@ func (r *Runner) setVarWithIndex(prev expand.Variable, name string, index syntax
 		list = slices.Clone(prev.List)
 		indexes = slices.Clone(prev.Indexes)
 	case expand.Associative:
-		// if the existing variable is already an AssocArray, try our
-		// best to convert the key to a string
-		w, ok := index.(*syntax.Word)
-		if !ok {
+		k, err := expand.Subscript(r.ecfg, index)
+		if err != nil {
+			r.expandErr(err)
 			return
 		}
-		k := r.literal(w)
 
 		// TODO: only clone when inside a subshell and getting a var from outside for the first time
 		prev.Map = maps.Clone(prev.Map)
@@ -309,13 +355,13 @@ func (r *Runner) setVarWithIndex(prev expand.Variable, name string, index syntax
 	k := r.arithm(index)
 	if k < 0 {
 		// Negative indices count from one past the maximum index.
-		if k += indexedMax(list, indexes) + 1; k < 0 {
+		if k += expand.IndexedMax(list, indexes) + 1; k < 0 {
 			r.errf("%s: bad array subscript\n", name)
 			r.exit.code = 1
 			return
 		}
 	}
-	list, indexes = setIndexedElem(list, indexes, k, valStr)
+	list, indexes = expand.SetIndexedElem(list, indexes, k, valStr)
 	prev.Kind = expand.Indexed
 	prev.List = list
 	prev.Indexes = indexes
@@ -357,7 +403,7 @@ func (r *Runner) unsetElem(name, sub string) {
 		k := r.arithm(expr)
 		if k < 0 {
 			// Negative indices count from one past the maximum index.
-			if k += indexedMax(vr.List, vr.Indexes) + 1; k < 0 {
+			if k += expand.IndexedMax(vr.List, vr.Indexes) + 1; k < 0 {
 				r.errf("unset: %s[%s]: bad array subscript\n", name, sub)
 				r.exit.code = 1
 				return
@@ -366,7 +412,7 @@ func (r *Runner) unsetElem(name, sub string) {
 		// TODO: only clone when inside a subshell and getting a var from outside for the first time
 		vr.List = slices.Clone(vr.List)
 		vr.Indexes = slices.Clone(vr.Indexes)
-		vr.List, vr.Indexes = deleteIndexedElem(vr.List, vr.Indexes, k)
+		vr.List, vr.Indexes = expand.DeleteIndexedElem(vr.List, vr.Indexes, k)
 		r.setVar(name, vr)
 	case expand.Associative:
 		if sub == "@" || sub == "*" {
@@ -416,7 +462,22 @@ func (r *Runner) assignVal(name string, prev expand.Variable, as *syntax.Assign,
 	prev.Set = true
 	if as.Value != nil {
 		s := r.literal(as.Value)
-		if !as.Append {
+		if as.Append && (as.Index != nil || prev.Integer) {
+			old := prev.Str
+			if as.Index != nil {
+				old = r.literal(&syntax.Word{Parts: []syntax.WordPart{&syntax.ParamExp{Short: true, Param: &syntax.Lit{Value: name}, Index: as.Index}}})
+			}
+			if s = old + s; prev.Integer {
+				s = "(" + cmp.Or(old, "0") + ")+(" + s[len(old):] + ")"
+			}
+		}
+		if valType != "-n" {
+			s = attributed(r, prev, s)
+		}
+		if as.Index != nil { // of an element
+			return name, expand.Variable{Set: true, Kind: expand.String, Str: s}
+		}
+		if !as.Append || prev.Integer {
 			prev.Kind = expand.String
 			if valType == "-n" {
 				prev.Kind = expand.NameRef
@@ -433,10 +494,14 @@ func (r *Runner) assignVal(name string, prev expand.Variable, as *syntax.Assign,
 			if len(prev.List) > 0 && (prev.Indexes == nil || prev.Indexes[0] == 0) {
 				prev.List[0] += s
 			} else {
-				prev.List, prev.Indexes = setIndexedElem(prev.List, prev.Indexes, 0, s)
+				prev.List, prev.Indexes = expand.SetIndexedElem(prev.List, prev.Indexes, 0, s)
 			}
 		case expand.Associative:
-			// TODO
+			prev.Map = maps.Clone(prev.Map)
+			if prev.Map == nil {
+				prev.Map = map[string]string{}
+			}
+			prev.Map["0"] += s
 		}
 		return name, prev
 	}
@@ -451,6 +516,9 @@ func (r *Runner) assignVal(name string, prev expand.Variable, as *syntax.Assign,
 	}
 	// Array assignment.
 	elems := as.Array.Elems
+	if valType == "" && prev.Kind == expand.Associative {
+		valType = "-A"
+	}
 	if valType == "" {
 		valType = "-a" // indexed
 		if len(elems) > 0 && stringIndex(elems[0].Index) {
@@ -458,17 +526,27 @@ func (r *Runner) assignVal(name string, prev expand.Variable, as *syntax.Assign,
 		}
 	}
 	if valType == "-A" {
-		amap := make(map[string]string, len(elems))
-		for _, elem := range elems {
-			k := r.literal(elem.Index.(*syntax.Word))
-			amap[k] = r.literal(elem.Value)
+		amap := map[string]string{}
+		if as.Append && prev.Kind == expand.Associative {
+			maps.Copy(amap, prev.Map)
 		}
-		if !as.Append {
-			prev.Kind = expand.Associative
-			prev.Map = amap
-			return name, prev
+		for i := 0; i < len(elems); i++ {
+			elem := elems[i]
+			if elem.Index == nil { // m=(key value …)
+				k := r.literal(elem.Value)
+				if i++; i < len(elems) {
+					amap[k] = attributed(r, prev, r.literal(elems[i].Value))
+				} else {
+					amap[k] = ""
+				}
+				continue
+			}
+			k, err := expand.Subscript(r.ecfg, elem.Index)
+			r.expandErr(err)
+			amap[k] = attributed(r, prev, r.literal(elem.Value))
 		}
-		// TODO
+		prev.Kind = expand.Associative
+		prev.Map = amap
 		return name, prev
 	}
 	// The base array which the new elements are set on; empty unless
@@ -495,25 +573,25 @@ func (r *Runner) assignVal(name string, prev expand.Variable, as *syntax.Assign,
 	// Evaluate values for each array element. An explicit index like
 	// [5]=x resets our index counter, which otherwise advances for every
 	// value, starting after the maximum index of the base array.
-	index := indexedMax(list, indexes) + 1
+	index := expand.IndexedMax(list, indexes) + 1
 	for _, elem := range elems {
 		if elem.Index != nil {
 			// Index resets our index with a literal value.
 			index = r.arithm(elem.Index)
 			if index < 0 {
 				// Negative indices count from one past the maximum index.
-				if index += indexedMax(list, indexes) + 1; index < 0 {
+				if index += expand.IndexedMax(list, indexes) + 1; index < 0 {
 					r.errf("%s: bad array subscript\n", name)
 					r.exit.code = 1
 					break
 				}
 			}
-			list, indexes = setIndexedElem(list, indexes, index, r.literal(elem.Value))
+			list, indexes = expand.SetIndexedElem(list, indexes, index, attributed(r, prev, r.literal(elem.Value)))
 			index++
 		} else {
 			// Implicit index, advancing for every word.
 			for _, val := range r.fields(elem.Value) {
-				list, indexes = setIndexedElem(list, indexes, index, val)
+				list, indexes = expand.SetIndexedElem(list, indexes, index, attributed(r, prev, val))
 				index++
 			}
 		}
@@ -526,4 +604,66 @@ func (r *Runner) assignVal(name string, prev expand.Variable, as *syntax.Assign,
 	prev.List = list
 	prev.Indexes = indexes
 	return name, prev
+}
+
+// declared prints a variable as declare -p does.
+func declared(r *Runner, name string, vr expand.Variable) {
+	quoted := func(s string) string {
+		if strings.ContainsFunc(s, unicode.IsControl) {
+			return quoteBash(s)
+		}
+		return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "$", `\$`, "`", "\\`").Replace(s) + `"`
+	}
+	var sb strings.Builder
+	sb.WriteString("declare -" + cmp.Or(vr.Flags(), "-") + " " + name)
+	switch {
+	case !vr.IsSet():
+	case vr.Kind == expand.Indexed:
+		sb.WriteString("=(")
+		for i, v := range vr.List {
+			if i > 0 {
+				sb.WriteString(" ")
+			}
+			if vr.Indexes != nil {
+				i = vr.Indexes[i]
+			}
+			fmt.Fprintf(&sb, "[%d]=%s", i, quoted(v))
+		}
+		sb.WriteString(")")
+	case vr.Kind == expand.Associative:
+		sb.WriteString("=(")
+		for _, k := range expand.Keys(vr.Map) {
+			key := k
+			if strings.ContainsAny(k, " \t\n\"'$`\\*?[]()&|;<>!") {
+				key = quoted(k)
+			}
+			fmt.Fprintf(&sb, "[%s]=%s ", key, quoted(vr.Map[k]))
+		}
+		sb.WriteString(")")
+	default:
+		sb.WriteString("=" + quoted(vr.Str))
+	}
+	r.out(sb.String() + "\n")
+}
+
+// listed prints all variables of a kind, for export -p, readonly -p and declare -p, or the names of all functions.
+func listed(r *Runner, variant, query string, modes []string) {
+	if query == "-F" || query == "-f" {
+		for _, name := range slices.Sorted(maps.Keys(r.Funcs)) {
+			r.outf("declare -f %s\n", name)
+		}
+		return
+	}
+	all := map[string]expand.Variable{}
+	r.writeEnv.Each(func(name string, vr expand.Variable) bool {
+		all[name] = vr
+		return true
+	})
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		vr := all[name]
+		if !vr.Declared() || (variant == "export" || slices.Contains(modes, "-x")) && !vr.Exported || (variant == "readonly" || slices.Contains(modes, "-r")) && !vr.ReadOnly {
+			continue
+		}
+		declared(r, name, vr)
+	}
 }

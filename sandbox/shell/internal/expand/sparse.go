@@ -1,7 +1,7 @@
 // Copyright (c) 2026, Daniel Martí <mvdan@mvdan.cc>
 // See LICENSE for licensing information
 
-package interp
+package expand
 
 import "slices"
 
@@ -10,19 +10,19 @@ import "slices"
 // A nil indexes slice means the array is dense: each element's index is its
 // position in the list. See the expand.Variable.Indexes field.
 
-// indexedMax returns the maximum index of an indexed array,
+// IndexedMax returns the maximum index of an indexed array,
 // or -1 when the array is empty.
-func indexedMax(list []string, indexes []int) int {
+func IndexedMax(list []string, indexes []int) int {
 	if len(indexes) > 0 {
 		return indexes[len(indexes)-1]
 	}
 	return len(list) - 1
 }
 
-// setIndexedElem returns list and indexes with the element at index k set,
+// SetIndexedElem returns list and indexes with the element at index k set,
 // converting a dense array to a sparse one when setting index k would
 // otherwise leave a hole. The index k must not be negative.
-func setIndexedElem(list []string, indexes []int, k int, val string) ([]string, []int) {
+func SetIndexedElem(list []string, indexes []int, k int, val string) ([]string, []int) {
 	if indexes == nil {
 		if k < len(list) {
 			list[k] = val
@@ -43,12 +43,12 @@ func setIndexedElem(list []string, indexes []int, k int, val string) ([]string, 
 	}
 	list = slices.Insert(list, pos, val)
 	indexes = slices.Insert(indexes, pos, k)
-	return list, canonicalIndexes(indexes)
+	return list, CanonicalIndexes(indexes)
 }
 
-// deleteIndexedElem is like [setIndexedElem], but unsetting the element at
+// DeleteIndexedElem is like [SetIndexedElem], but unsetting the element at
 // index k, which may leave a hole.
-func deleteIndexedElem(list []string, indexes []int, k int) ([]string, []int) {
+func DeleteIndexedElem(list []string, indexes []int, k int) ([]string, []int) {
 	if indexes == nil {
 		if k < 0 || k >= len(list) {
 			return list, nil
@@ -67,12 +67,12 @@ func deleteIndexedElem(list []string, indexes []int, k int) ([]string, []int) {
 	}
 	list = slices.Delete(list, pos, pos+1)
 	indexes = slices.Delete(indexes, pos, pos+1)
-	return list, canonicalIndexes(indexes)
+	return list, CanonicalIndexes(indexes)
 }
 
-// canonicalIndexes returns nil when indexes is simply 0, 1, 2, and so on,
+// CanonicalIndexes returns nil when indexes is simply 0, 1, 2, and so on,
 // as a dense array should leave the indexes nil.
-func canonicalIndexes(indexes []int) []int {
+func CanonicalIndexes(indexes []int) []int {
 	for i, k := range indexes {
 		if k != i {
 			return indexes

@@ -1,7 +1,7 @@
 // Copyright (c) 2026, Daniel Martí <mvdan@mvdan.cc>
 // See LICENSE for licensing information
 
-package interp
+package expand
 
 import (
 	"errors"
@@ -12,10 +12,10 @@ import (
 	"mvdan.cc/sh/v3/pattern"
 )
 
-// extendedPatternMatcher returns a [regexp.Regexp.MatchString]-like function
+// ExtendedPatternMatcher returns a [regexp.Regexp.MatchString]-like function
 // to support !(pattern-list) extended patterns where possible.
 // It can be used instead of [pattern.Regexp] for narrow use cases.
-func extendedPatternMatcher(pat string, mode pattern.Mode) (func(string) bool, error) {
+func ExtendedPatternMatcher(pat string, mode pattern.Mode) (func(string) bool, error) {
 	if mode&pattern.ExtendedOperators != 0 && mode&pattern.EntireString == 0 {
 		// In the future we could try to support !(pattern) without matching
 		// the entire input, ensuring we add enough test cases.
