@@ -124,7 +124,12 @@ func (s *shell) external(t *task) int {
 		t.errorf("%s", err)
 		return 126
 	}
-	folder := &programFS{FS: view, w: &world{t: t, dir: "/"}}
+	files, err := withSubstitutions(t, view)
+	if err != nil {
+		t.errorf("%s", err)
+		return 126
+	}
+	folder := &programFS{FS: files, w: &world{t: t, dir: "/"}}
 	dir, err := s.real(ctx, t.dir, ".", true) // a program sees no links
 	if err != nil {
 		t.errorf("%s", err)

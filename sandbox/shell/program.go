@@ -24,6 +24,11 @@ type programFS struct {
 
 // changing asks about all changes that a program is about to make, in one question, before the first one.
 func (f *programFS) changing(ctx context.Context, changes []protocol.FileChange) error {
+	for _, c := range changes {
+		if isSubstitution(f.FS, c.Path) || c.From != "" && isSubstitution(f.FS, c.From) {
+			return protocol.Errorf(protocol.ErrExecution, "run", f.w.t.name, "a program can only read <(…), and not write or remove it")
+		}
+	}
 	needs, err := gate.Changes("bash", f.w.t.name, changes, true, nil)
 	if err != nil || len(needs) == 0 {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -16,15 +17,28 @@ import (
 	"github.com/bailey-go/bailey/sandbox/shell"
 )
 
-// programs is a runner with the commands where, put and lose.
+// programs is a runner with the commands where, show, put and lose.
 type programs struct{}
 
-func (programs) Commands() []string { return []string{"where", "put", "lose"} }
+func (programs) Commands() []string { return []string{"where", "show", "put", "lose"} }
 
 func (programs) RunCommand(ctx context.Context, c sandbox.Command) (int, error) {
 	switch c.Name {
 	case "where":
 		fmt.Fprintln(c.Stdout, c.Dir, slices.Contains(c.Env, "V=1"), slices.ContainsFunc(c.Env, func(v string) bool { return strings.HasPrefix(v, "W=") }))
+	case "show":
+		for _, name := range c.Args {
+			name = strings.TrimPrefix(name, "/")
+			info, err := fs.Stat(c.FS, name)
+			data, bad := fs.ReadFile(c.FS, name)
+			list, _ := fs.ReadDir(c.FS, path.Dir(name))
+			fmt.Fprintf(c.Stdout, "%s %v %v %v\n", data, err == nil && info.Size() == int64(len(data)), bad, slices.ContainsFunc(list, func(e fs.DirEntry) bool { return e.Name() == path.Base(name) }))
+			if err := c.Changing(ctx, []protocol.FileChange{{Path: name, Before: int64(len(data)), Size: 1}}); err == nil {
+				fmt.Fprintln(c.Stdout, "it may be written")
+			}
+		}
+		_, err := fs.Stat(c.FS, "dev")
+		fmt.Fprintln(c.Stdout, "dev", err == nil)
 	case "put":
 		if err := c.FS.WriteFile(c.Args[0], []byte("put\n"), 0o644); err != nil {
 			fmt.Fprintln(c.Stdout, err)
@@ -178,6 +192,21 @@ func TestProgramsListTheirChanges(t *testing.T) {
 		}
 		if want := []string{"write the new file new/x (3 bytes)", "change a.txt (14 bytes, then 2 bytes), whose content is lost", "move b.txt to moved", "delete empty (0 bytes)"}; !slices.Equal(said, want) {
 			t.Errorf("%q, want %q", said, want)
+		}
+	}
+}
+
+// A program reads the process substitutions that its arguments name, and no others. It can't write them.
+func TestProgramsReadSubstitutions(t *testing.T) {
+	b, _ := withPrograms(t, open, nil)
+	for script, want := range map[string]string{
+		"show <(printf one) <(printf two)":          "one true <nil> true\ntwo true <nil> true\ndev true\n",
+		"show; cat <(echo x)":                       "dev false\nx\n",
+		"cat <(show) <(echo y)":                     "dev false\ny\n",
+		"echo a.txt | xargs sh -c 'show <(echo 1)'": "1\n true <nil> true\ndev true\n",
+	} {
+		if out, _, err := run(t, b, script); out != want || err != nil {
+			t.Errorf("%s: %q %v, want %q", script, out, err, want)
 		}
 	}
 }
