@@ -46,31 +46,14 @@ func (d *dfa) state(from func(add func(pc uint32)), at syntax.EmptyOp) *dfaState
 	s := &dfaState{}
 	clear(d.seen)
 	from(func(pc uint32) {
-		d.stack = append(d.stack[:0], pc)
-		for len(d.stack) > 0 {
-			pc := d.stack[len(d.stack)-1]
-			d.stack = d.stack[:len(d.stack)-1]
-			if d.seen[pc] {
-				continue
-			}
-			d.seen[pc] = true
-			switch in := &d.prog.Inst[pc]; in.Op {
-			case syntax.InstAlt, syntax.InstAltMatch:
-				d.stack = append(d.stack, in.Out, in.Arg)
-			case syntax.InstCapture, syntax.InstNop:
-				d.stack = append(d.stack, in.Out)
-			case syntax.InstEmptyWidth:
-				if need := syntax.EmptyOp(in.Arg); need&^at == 0 {
-					d.stack = append(d.stack, in.Out)
-				} else if need&syntax.EmptyEndText != 0 {
-					s.insts = append(s.insts, pc)
-				}
-			case syntax.InstMatch:
+		d.follow(pc, at, func(pc uint32, in *syntax.Inst) {
+			switch {
+			case in.Op == syntax.InstMatch:
 				s.match = true
-			case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+			case in.Op != syntax.InstEmptyWidth || syntax.EmptyOp(in.Arg)&syntax.EmptyEndText != 0:
 				s.insts = append(s.insts, pc)
 			}
-		}
+		})
 	})
 	slices.Sort(s.insts)
 	key := make([]byte, 0, 3*len(s.insts)+1)
@@ -122,12 +105,19 @@ func (d *dfa) ends(s *dfaState, empty bool) bool {
 }
 
 // reaches reports whether an instruction leads to a match without reading.
-func (d *dfa) reaches(in *syntax.Inst, at syntax.EmptyOp) bool {
+func (d *dfa) reaches(in *syntax.Inst, at syntax.EmptyOp) (found bool) {
 	if syntax.EmptyOp(in.Arg)&^at != 0 {
 		return false
 	}
 	clear(d.seen)
-	d.stack = append(d.stack[:0], in.Out)
+	d.follow(in.Out, at, func(_ uint32, in *syntax.Inst) { found = found || in.Op == syntax.InstMatch })
+	return found
+}
+
+// follow calls found for each instruction that another one leads to without reading: those that read a character, those that wait for a condition
+// which at has not, and the match. Instructions of d.seen are left out.
+func (d *dfa) follow(pc uint32, at syntax.EmptyOp, found func(pc uint32, in *syntax.Inst)) {
+	d.stack = append(d.stack[:0], pc)
 	for len(d.stack) > 0 {
 		pc := d.stack[len(d.stack)-1]
 		d.stack = d.stack[:len(d.stack)-1]
@@ -143,12 +133,14 @@ func (d *dfa) reaches(in *syntax.Inst, at syntax.EmptyOp) bool {
 		case syntax.InstEmptyWidth:
 			if syntax.EmptyOp(in.Arg)&^at == 0 {
 				d.stack = append(d.stack, in.Out)
+			} else {
+				found(pc, in)
 			}
-		case syntax.InstMatch:
-			return true
+		case syntax.InstFail:
+		default:
+			found(pc, in)
 		}
 	}
-	return false
 }
 
 // match reports whether a line has a match. ok is false if the pattern has too many states. re counts the work.
