@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path"
 	"path/filepath"
 	"strings"
@@ -29,7 +30,7 @@ func Commands() tool.Set {
 }
 
 func zip1(e *tool.Env) error {
-	o, err := e.Options("cdfkltvqn#", "stdout=c to-stdout=c decompress=d uncompress=d force=f keep=k test=t verbose=v quiet=q fast=1 best=9")
+	o, err := e.Options("cdfkltvqnr#", "recursive=r stdout=c to-stdout=c decompress=d uncompress=d force=f keep=k test=t verbose=v quiet=q fast=1 best=9")
 	if err != nil {
 		return err
 	}
@@ -48,6 +49,28 @@ func zip1(e *tool.Env) error {
 	names := o.Args
 	if len(names) == 0 {
 		names = []string{"-"}
+	}
+	if o.Has('r') {
+		var all []string
+		for _, name := range names {
+			if !e.IsDir(name) {
+				all = append(all, name)
+				continue
+			}
+			err := e.Walk(name, func(name string, info fs.FileInfo, err error) error {
+				if err != nil {
+					e.Warn(name, err)
+				} else if info.Mode().IsRegular() && strings.HasSuffix(name, ".gz") == expand {
+					e.World.Hold(len(name) + 16)
+					all = append(all, name)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		names = all
 	}
 	for _, name := range names {
 		to := ""

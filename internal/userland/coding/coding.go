@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,7 +49,7 @@ func Commands() tool.Set {
 }
 
 func sum(e *tool.Env, make func() hash.Hash) error {
-	o, err := e.Options("cbtqs", "check=c binary=b text=t quiet=q status=s")
+	o, err := e.Options("cbtqs1z", "tag=1 zero=z ignore-missing=q strict=b warn=b check=c binary=b text=t quiet=q status=s")
 	if err != nil {
 		return err
 	}
@@ -63,6 +64,10 @@ func sum(e *tool.Env, make func() hash.Hash) error {
 	return e.Each(o.Args, func(name string, r io.Reader) error {
 		s, err := digest(r)
 		if err != nil {
+			return err
+		}
+		if o.Has('1') {
+			_, err = fmt.Fprintf(e.Stdout, "%s (%s) = %s\n", strings.ToUpper(strings.TrimSuffix(e.Name, "sum")), name, s)
 			return err
 		}
 		mark := "  "
@@ -102,7 +107,11 @@ func check(e *tool.Env, o *tool.Opts, digest func(io.Reader) (string, error)) er
 		for rows.Scan() {
 			e.World.Spend(256)
 			want, name, ok := strings.Cut(rows.Text(), " ")
-			if !ok || len(name) < 2 {
+			if tagged, digest, is := strings.Cut(rows.Text(), ") = "); is { // --tag
+				_, name, ok = strings.Cut(tagged, "(")
+				want, name = digest, " "+name
+			}
+			if want = strings.TrimPrefix(want, `\\`); !ok || len(name) < 2 || len(want) < 32 || strings.Trim(want, "0123456789abcdefABCDEF") != "" {
 				continue
 			}
 			seen++
@@ -219,7 +228,7 @@ func (w *wrapper) Write(p []byte) (int, error) {
 }
 
 func xxd(e *tool.Env) error {
-	o, err := e.Options("rpuc:g:l:s:", "")
+	o, err := e.Options("rpuc:g:l:s:bien:", "name=n")
 	if err != nil {
 		return err
 	}
@@ -236,8 +245,13 @@ func xxd(e *tool.Env) error {
 		return undump(e, in, o.Has('p'))
 	}
 	width := 16
-	if o.Has('p') {
+	switch {
+	case o.Has('p'):
 		width = 30
+	case o.Has('b'):
+		width = 6
+	case o.Has('i'):
+		width = 12
 	}
 	if width, err = e.Int(o, 'c', width); err != nil || width == 0 || width > 256 {
 		return e.Usagef("the number of columns must be from 1 to 256")
@@ -246,6 +260,18 @@ func xxd(e *tool.Env) error {
 	if err != nil {
 		return err
 	}
+	if v := o.Value('s'); len(v) > 1 && v[0] == '-' { // from the end
+		n, err := strconv.Atoi(v[1:])
+		if err != nil {
+			return tool.Errorf("invalid number: '%s'", v)
+		}
+		all, err := e.Slurp(in)
+		if err != nil {
+			return err
+		}
+		at := max(len(all)-n, 0)
+		return rowsOfXxd(e, o, bytes.NewReader(all[at:]), width, group, at)
+	}
 	skip, err := e.Int(o, 's', 0)
 	if err != nil {
 		return err
@@ -253,6 +279,11 @@ func xxd(e *tool.Env) error {
 	if _, err := io.CopyN(io.Discard, e.Counted(in), int64(skip)); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
+	return rowsOfXxd(e, o, in, width, group, skip)
+}
+
+// rowsOfXxd prints the rest of a file, which begins at an offset.
+func rowsOfXxd(e *tool.Env, o *tool.Opts, in io.Reader, width, group, skip int) error {
 	most, err := e.Int(o, 'l', 1<<62)
 	if err != nil {
 		return err
@@ -266,7 +297,17 @@ func xxd(e *tool.Env) error {
 	for at := skip; ; at += width {
 		n, err := io.ReadFull(in, buf)
 		e.World.Spend(8*n + 64)
-		if n > 0 {
+		switch {
+		case n == 0:
+		case o.Has('b'):
+			bits(e.Stdout, buf[:n], at, width)
+		case o.Has('i'):
+			more := err == nil
+			if next, bad := in.(*bufio.Reader).Peek(1); len(next) == 0 || bad != nil {
+				more = false
+			}
+			literal(e.Stdout, buf[:n], more)
+		default:
 			dumpRow(e.Stdout, buf[:n], at, width, group, digits, o.Has('p'))
 		}
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
@@ -276,6 +317,37 @@ func xxd(e *tool.Env) error {
 			return err
 		}
 	}
+}
+
+// bits prints a row of xxd -b.
+func bits(w *bufio.Writer, row []byte, at, width int) {
+	fmt.Fprintf(w, "%08x:", at)
+	for _, c := range row {
+		fmt.Fprintf(w, " %08b", c)
+	}
+	w.WriteString(strings.Repeat(" ", 9*(width-len(row))+2))
+	for _, c := range row {
+		if c < 32 || c > 126 {
+			c = '.'
+		}
+		w.WriteByte(c)
+	}
+	w.WriteByte('\n')
+}
+
+// literal prints a row of xxd -i.
+func literal(w *bufio.Writer, row []byte, more bool) {
+	w.WriteString("  ")
+	for i, c := range row {
+		if i > 0 {
+			w.WriteString(", ")
+		}
+		fmt.Fprintf(w, "0x%02x", c)
+	}
+	if more {
+		w.WriteByte(',')
+	}
+	w.WriteByte('\n')
 }
 
 func dumpRow(w *bufio.Writer, row []byte, at, width, group int, digits string, plain bool) {

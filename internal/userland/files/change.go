@@ -116,6 +116,9 @@ func rm(e *tool.Env) error {
 				continue
 			}
 		}
+		if o.Last("fi") == 'i' && !agreed(e, "remove "+quoted(name)) {
+			continue
+		}
 		var gone []string
 		if o.Has('v') {
 			gone = removals(e, clean)
@@ -187,8 +190,11 @@ func keeps(e *tool.Env, o *tool.Opts, from, to string) bool {
 	if err != nil {
 		return false
 	}
-	if o.Last("nfi") == 'n' {
+	switch o.Last("nfi") {
+	case 'n':
 		return true
+	case 'i':
+		return !agreed(e, "overwrite "+quoted(to))
 	}
 	if o.Has('u') {
 		if src, err := e.World.Stat(from); err == nil && !src.ModTime().After(info.ModTime()) {
@@ -196,6 +202,27 @@ func keeps(e *tool.Env, o *tool.Opts, from, to string) bool {
 		}
 	}
 	return false
+}
+
+// agreed asks for a line of the input that begins with y, for -i. The end of the input is a no.
+func agreed(e *tool.Env, question string) bool {
+	e.Stdout.Flush()
+	fmt.Fprintf(e.Stderr, "%s: %s? ", e.Name, question)
+	yes, begin := false, true
+	var c [1]byte
+	for {
+		n, err := e.Stdin.Read(c[:])
+		e.World.Spend(64)
+		if n > 0 && c[0] == '\n' || err != nil {
+			return yes
+		}
+		if n > 0 {
+			if begin {
+				yes = c[0] == 'y' || c[0] == 'Y'
+			}
+			begin = false
+		}
+	}
 }
 
 // saved keeps the target of -b under its name and a ~.
@@ -442,6 +469,10 @@ func touch(e *tool.Env) error {
 			if o.Has('c') {
 				continue
 			}
+			if _, missing := e.World.Stat(path.Dir(name)); errors.Is(missing, fs.ErrNotExist) { // a folder of the page would make it
+				e.Warn("cannot touch "+quoted(name), missing)
+				continue
+			}
 			err = e.Replace(name, nil)
 			if !given && err == nil {
 				continue
@@ -534,6 +565,12 @@ func chmod(e *tool.Env) error {
 			all = true
 		case a == "-v" || a == "-c" || a == "-f":
 			verbose = a != "-f"
+		case strings.HasPrefix(a, "--reference=") && mode == "":
+			info, err := e.World.Stat(a[len("--reference="):])
+			if err != nil {
+				return err
+			}
+			mode = fmt.Sprintf("%o", info.Mode().Perm())
 		case mode == "" && a != "--":
 			mode = a
 		case a != "--":

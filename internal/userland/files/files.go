@@ -44,6 +44,9 @@ func Commands() tool.Set {
 func More() tool.Set {
 	const c = "files"
 	return tool.Set{
+		{Name: "dd", Usage: "[if=FILE] [of=FILE] [bs=N] [count=N] [skip=N] [seek=N] [conv=LIST]", Summary: "copy blocks of a file", Category: c, Files: "readwrite", Run: dd},
+		{Name: "install", Usage: "[-dDv] [-m MODE] FILE... TARGET", Summary: "copy files and set their permissions, or make folders", Category: c, Files: "readwrite", Run: install},
+		{Name: "unlink", Usage: "FILE", Summary: "remove one file", Category: c, Files: "write", Run: unlink},
 		{Name: "tree", Usage: "[-adfs] [-L N] [-I GLOB] [FOLDER]...", Summary: "draw folders as a tree", Category: c, Files: "read", Run: tree,
 			Help: "  -a  hidden ones too    -d  folders only    -f  whole paths    -s  sizes    -L N  N levels    -I GLOB  leave out"},
 		{Name: "du", Usage: "[-abchs] [-d N] [FILE]...", Summary: "sum the sizes of files", Category: c, Files: "read", Run: du,
@@ -93,7 +96,16 @@ func dir(e *tool.Env) error {
 		if t := strings.TrimRight(name, "/"); t != "" {
 			name = t
 		}
-		fmt.Fprintln(e.Stdout, path.Dir(name))
+		at := strings.LastIndexByte(name, '/')
+		switch dir := strings.TrimRight(name[:max(at, 0)], "/"); {
+		case at < 0:
+			name = "."
+		case dir == "":
+			name = "/"
+		default:
+			name = dir // as it is, with ./ in front
+		}
+		fmt.Fprintln(e.Stdout, name)
 	}
 	return nil
 }
@@ -130,12 +142,15 @@ func stat(e *tool.Env) error {
 	if err != nil {
 		return err
 	}
-	if o.Has('f') || o.Has('t') {
-		return e.Usagef("-f and -t are not here; use -c FORMAT")
+	if o.Has('f') {
+		return e.Usagef("-f is not here; use -c FORMAT")
 	}
 	format, end := "  File: %n\n  Size: %s\t%F\nAccess: (%04a/%A)\nModify: %y", "\n"
 	if o.Has('c') {
 		format = o.Value('c')
+	}
+	if o.Has('t') {
+		format = "%n %s %b %f %u %g %d %i %h 0 0 %X %Y %Z %W %o"
 	}
 	if o.Has('1') {
 		format, end = tool.Unescape(o.Value('1')), ""

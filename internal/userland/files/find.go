@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/bailey-go/bailey/internal/userland/posix"
@@ -26,6 +27,7 @@ type visit struct {
 	depth      int
 	info       fs.FileInfo
 	prune      bool
+	links      int // that -L followed on the way
 }
 
 type test func(v *visit) (bool, error)
@@ -38,13 +40,16 @@ type finder struct {
 	depth    bool
 	syntax   posix.Syntax
 	pending  []func() error // the calls collected by -exec +
+	emacs    bool           // the expressions of -regex are those of Emacs
+	follow   bool           // -L
 }
 
 func find(e *tool.Env) error {
-	f := &finder{e: e, max: 1 << 30, syntax: posix.Basic}
+	f := &finder{e: e, max: 1 << 30, syntax: posix.Basic, emacs: true}
 	args := e.Args
 	var roots []string
 	for len(args) > 0 && (args[0] == "-L" || args[0] == "-H" || args[0] == "-P") {
+		f.follow = args[0] == "-L"
 		args = args[1:]
 	}
 	for len(args) > 0 && !strings.HasPrefix(args[0], "-") && args[0] != "!" && args[0] != "(" {
@@ -68,6 +73,9 @@ func find(e *tool.Env) error {
 	var quit error
 	for _, root := range roots {
 		info, err := e.World.Lstat(root)
+		if f.follow {
+			info, err = e.World.Stat(root)
+		}
 		if err != nil {
 			e.Warn("'"+root+"'", err)
 			continue
@@ -111,7 +119,17 @@ func (f *finder) walk(v *visit, t test) error {
 			f.e.Warn("'"+v.name+"'", err)
 		}
 		for _, info := range entries {
-			if err := f.walk(&visit{name: tool.Join(v.name, info.Name()), root: v.root, depth: v.depth + 1, info: info}, t); err != nil {
+			next := &visit{name: tool.Join(v.name, info.Name()), root: v.root, depth: v.depth + 1, info: info, links: v.links}
+			if f.follow && tool.IsLink(info) {
+				if to, err := f.e.World.Stat(next.name); err == nil { // a broken link stays one
+					next.info = to
+				}
+				if next.links++; next.links > maxLinks {
+					f.e.Warn("'"+next.name+"'", syscall.ELOOP)
+					continue
+				}
+			}
+			if err := f.walk(next, t); err != nil {
 				return err
 			}
 		}
@@ -190,7 +208,7 @@ func (f *finder) and() (test, error) {
 }
 
 // unary are the tests that take a value.
-var unary = []string{"-name", "-iname", "-path", "-wholename", "-ipath", "-iwholename", "-regex", "-iregex", "-regextype", "-type", "-xtype", "-size", "-mtime", "-mmin", "-atime", "-ctime", "-amin", "-cmin",
+var unary = []string{"-name", "-iname", "-path", "-wholename", "-ipath", "-iwholename", "-regex", "-iregex", "-regextype", "-samefile", "-inum", "-type", "-xtype", "-size", "-mtime", "-mmin", "-atime", "-ctime", "-amin", "-cmin",
 	"-newer", "-newermt", "-maxdepth", "-mindepth", "-perm", "-printf", "-user", "-group", "-fstype", "-links"}
 
 const maxParens = 200
@@ -237,11 +255,15 @@ func (f *finder) one(depth int) (test, error) {
 		default:
 			return nil, tool.Errorf("Unknown regular expression type '%s'", value)
 		}
+		f.emacs = value == "emacs" || value == "findutils-default"
 		return constant(true), nil
 	case "-regex", "-iregex":
 		flags := ""
 		if op == "-iregex" {
 			flags = "i"
+		}
+		if f.emacs { // as in basic ones, where + and ? repeat too
+			value = emacs(value)
 		}
 		re, err := posix.Any([]string{value}, f.syntax, flags, true)
 		if err != nil {
@@ -287,6 +309,14 @@ func (f *finder) one(depth int) (test, error) {
 	case "-user", "-group":
 		return constant(value == owner || value == "1000"), nil
 	case "-links":
+		return constant(value == "1"), nil
+	case "-samefile":
+		full := f.e.Abs(value)
+		if _, err := f.e.World.Stat(value); err != nil {
+			return nil, err
+		}
+		return func(v *visit) (bool, error) { return f.e.Abs(v.name) == full, nil }, nil
+	case "-inum":
 		return constant(value == "1"), nil
 	case "-empty":
 		return func(v *visit) (bool, error) {
@@ -365,10 +395,48 @@ func (f *finder) action(op, value string) (test, error) {
 			return true, nil
 		}, nil
 	case "-exec", "-execdir", "-ok", "-okdir":
+		if strings.HasPrefix(op, "-ok") {
+			run, err := f.exec(strings.HasSuffix(op, "dir"))
+			return func(v *visit) (bool, error) {
+				if !agreed(e, "< "+op[1:]+" ... "+v.name+" >") {
+					return false, nil
+				}
+				return run(v)
+			}, err
+		}
 		return f.exec(strings.HasSuffix(op, "dir"))
 	}
 	return nil, tool.Errorf("unknown predicate '%s'", op)
 }
+
+// emacs returns a regular expression of Emacs, find's own, as a basic one: + and ? are \+ and \? there.
+func emacs(expr string) string {
+	var b strings.Builder
+	for i := 0; i < len(expr); i++ {
+		switch c := expr[i]; c {
+		case '\\':
+			if i++; i < len(expr) {
+				b.WriteString(expr[i-1 : i+1])
+			}
+			continue
+		case '[':
+			end := strings.IndexByte(expr[min(i+2, len(expr)):], ']')
+			if end >= 0 {
+				b.WriteString(expr[i : i+2+end+1])
+				i += 2 + end
+				continue
+			}
+		case '+', '?':
+			if i > 0 {
+				b.WriteByte('\\')
+			}
+		}
+		b.WriteByte(expr[i])
+	}
+	return b.String()
+}
+
+const maxLinks = 3 // of a path that -L follows: most likely they lead to a folder above
 
 // maxCommand is the most bytes of the arguments of one command that find or xargs runs.
 const maxCommand = 16 << 20

@@ -46,6 +46,18 @@ func xargs(e *tool.Env) error {
 	if err != nil {
 		return err
 	}
+	if end := o.Value('E'); end != "" && !o.Has('0') && !o.Has('d') {
+		if i := slices.Index(words, end); i >= 0 {
+			words = words[:i]
+		}
+	}
+	if size, err := e.Int(o, 's', 0); err == nil && size > 0 && (o.Has('x') || each) {
+		for _, w := range words {
+			if len(strings.Join(argv, " "))+len(w)+2 > size {
+				return tool.Errorf("argument list too long")
+			}
+		}
+	}
 	most, err := e.Int(o, 'n', 1<<30)
 	if err == nil && o.Has('P') {
 		_, err = e.Int(o, 'P', 1) // the calls run one after the other

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -105,6 +106,12 @@ func (out outcome) apply(e *tool.Env) error {
 	return nil
 }
 
+// shorter reports whether a name has fewer folders than another one, or as many and a shorter end, as patch chooses between two files.
+func shorter(a, b string) bool {
+	folders, end := strings.Count(a, "/")-strings.Count(b, "/"), len(path.Base(a))-len(path.Base(b))
+	return folders < 0 || folders == 0 && (end < 0 || end == 0 && len(a) < len(b))
+}
+
 // patched applies the part about one file in memory.
 func patched(e *tool.Env, o *tool.Opts, f *filePatch) (outcome, error) {
 	if f.binary {
@@ -126,6 +133,9 @@ func patched(e *tool.Env, o *tool.Opts, f *filePatch) (outcome, error) {
 		return outcome{}, err
 	}
 	oldName, newName = stripped(oldName, strip), stripped(newName, strip)
+	if !f.rename && !isNew && !isDelete && exists(e, oldName) && exists(e, newName) && shorter(newName, oldName) {
+		oldName = newName // of two files the one with the shorter name is meant
+	}
 	from, to := oldName, newName
 	if from == "" || isNew {
 		from = to
@@ -160,7 +170,11 @@ func patched(e *tool.Env, o *tool.Opts, f *filePatch) (outcome, error) {
 	if err != nil {
 		return outcome{}, err
 	}
-	out := outcome{name: to, data: []byte(strings.Join(rows, "")), write: true, said: "patching file " + to + said}
+	doing := "patching"
+	if o.Has('1') {
+		doing = "checking"
+	}
+	out := outcome{name: to, data: []byte(strings.Join(rows, "")), write: true, said: doing + " file " + to + said}
 	if o.Has('o') {
 		out.name = o.Value('o')
 		return out, nil

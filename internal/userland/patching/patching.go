@@ -43,7 +43,7 @@ type differ struct {
 }
 
 func diff(e *tool.Env) error {
-	o, err := e.Options("uU:qriwbBsNaL:c1::C:ydeW:x:tTEpPf23::", "exclude=x suppress-common-lines=2 side-by-side=y context=1 ed=e width=W ignore-tab-expansion=E expand-tabs=t unified=3 brief=q recursive=r ignore-case=i ignore-all-space=w ignore-space-change=b ignore-blank-lines=B report-identical-files=s new-file=N text=a label=L")
+	o, err := e.Options("uU:qriwbBsNaL:c1::C:ydeW:x:tTEpPf23::4", "strip-trailing-cr=4 minimal=d exclude=x suppress-common-lines=2 side-by-side=y context=1 ed=e width=W ignore-tab-expansion=E expand-tabs=t unified=3 brief=q recursive=r ignore-case=i ignore-all-space=w ignore-space-change=b ignore-blank-lines=B report-identical-files=s new-file=N text=a label=L")
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (d *differ) folders(a, b string) error {
 	names := map[string]int{}
 	for i, dir := range []string{a, b} {
 		entries, err := d.e.World.ReadDir(dir)
-		if err != nil {
+		if err != nil && !(d.o.Has('N') && errors.Is(err, fs.ErrNotExist)) {
 			return err
 		}
 		for _, info := range entries {
@@ -103,7 +103,7 @@ func (d *differ) folders(a, b string) error {
 		}
 		var err error
 		switch p, q := d.e.IsDir(x), d.e.IsDir(y); {
-		case p && q && d.o.Has('r'):
+		case (p && q || p != q && names[name] != 3) && d.o.Has('r'):
 			err = d.folders(x, y)
 		case p && q:
 			fmt.Fprintf(d.e.Stdout, "Common subdirectories: %s and %s\n", x, y)
@@ -135,6 +135,9 @@ func (d *differ) flags() (s string) {
 
 func (d *differ) read(name string) ([]byte, error) {
 	data, err := d.e.ReadAll(name)
+	if d.o.Has('4') {
+		data = bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
+	}
 	if d.o.Has('N') && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -48,6 +48,9 @@ func Large() tool.Set {
 	return tool.Set{
 		{Name: "expr", Usage: "EXPRESSION", Summary: "compute with numbers and texts", Category: c, Files: "none", Trouble: 2, Run: expr},
 		{Name: "bc", Usage: "[-lq] [FILE]...", Summary: "a calculator with any number of digits", Category: c, Files: "read", Run: bc, Help: "  + - * / % ^ ( ) = == != < > <= >= && || ! ++ -- scale ibase obase last sqrt() length() scale() if while for { } print \"text\"; no -l functions and no define"},
+		{Name: "numfmt", Usage: "[--from=UNIT] [--to=UNIT] [--field=N] [NUMBER]...", Summary: "write numbers with units, or without", Category: c, Files: "none", Run: numfmt, Help: "  --from, --to  none, si (1000), iec (1024), iec-i    --field=N    -d C    --padding=N    --format=%.2f    --suffix=TEXT    --round=up|down|nearest    --header[=N]"},
+		{Name: "tsort", Usage: "[FILE]", Summary: "order names so that each is before those that need it", Category: c, Files: "read", Run: tsort},
+		{Name: "groups", Usage: "", Summary: "print the user's groups", Category: c, Files: "none", Run: fixed(owner)},
 		{Name: "factor", Usage: "[NUMBER]...", Summary: "print the prime factors", Category: c, Files: "none", Run: factor},
 		{Name: "file", Usage: "[-bi] FILE...", Summary: "say what kind of content a file has", Category: c, Files: "read", Run: file, Help: "  -b  no names    -i  the media type"},
 	}
@@ -91,7 +94,7 @@ func echo(e *tool.Env) error {
 }
 
 func date(e *tool.Env) error {
-	o, err := e.Options("ud:r:I::R1:s:", "utc=u universal=u date=d reference=r iso-8601=I rfc-email=R rfc-3339=1 set=s")
+	o, err := e.Options("ud:r:I::R1:s:f:", "file=f utc=u universal=u date=d reference=r iso-8601=I rfc-email=R rfc-3339=1 set=s")
 	if err != nil {
 		return err
 	}
@@ -99,6 +102,21 @@ func date(e *tool.Env) error {
 		return tool.Errorf("cannot set date: Operation not permitted")
 	}
 	t := time.Now().UTC()
+	if o.Has('f') { // a date a line
+		data, err := e.ReadAll(o.Value('f'))
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(data)) {
+			e.World.Spend(512)
+			sub := *e
+			sub.Args = append([]string{"-d", strings.TrimSuffix(line, "\n")}, o.Args...)
+			if err := date(&sub); err != nil {
+				e.Errorf("%s", tool.Say(err))
+			}
+		}
+		return nil
+	}
 	switch {
 	case o.Has('d'):
 		if t, err = when.Parse(o.Value('d'), t); err != nil {
@@ -313,8 +331,11 @@ func timeout(e *tool.Env) error {
 		return tool.Code(e.World.Run(e, o.Args[1:], nil))
 	}
 	code, late := t.RunFor(d, e, o.Args[1:])
-	if late && !o.Has('1') {
+	switch {
+	case late && !o.Has('1'):
 		return tool.Code(124)
+	case late:
+		code = 128 + 15 // of SIGTERM
 	}
 	return tool.Code(code)
 }
@@ -398,7 +419,7 @@ func factor(e *tool.Env) error {
 }
 
 func file(e *tool.Env) error {
-	o, err := e.Operands("biLhzN", "brief=b mime=i mime-type=I dereference=L")
+	o, err := e.Operands("biLhzNIE", "brief=b mime=i mime-type=I mime-encoding=E dereference=L")
 	if err != nil {
 		return err
 	}
@@ -412,8 +433,14 @@ func file(e *tool.Env) error {
 			text = fmt.Sprintf("cannot open `%s' (%s)", name, tool.Reason(err))
 			media = text
 		}
-		if o.Has('i') {
+		if o.Has('i') || o.Has('I') || o.Has('E') {
 			text = media
+			kind, set, _ := strings.Cut(media, "; charset=")
+			if o.Has('I') {
+				text = kind
+			} else if o.Has('E') {
+				text = set
+			}
 		}
 		if !o.Has('b') {
 			fmt.Fprintf(e.Stdout, "%-*s ", widest+1, name+":")

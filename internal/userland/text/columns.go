@@ -143,7 +143,7 @@ func expand(e *tool.Env) error {
 	if err != nil {
 		return err
 	}
-	tab, err := width(e, o, 't', 8)
+	tab, stops, err := tabStops(e, o)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,8 @@ func expand(e *tool.Env) error {
 				if c == '\t' && (begin || !o.Has('i')) {
 					for {
 						e.Stdout.WriteByte(' ')
-						if column++; column%tab == 0 {
+						column++
+						if len(stops) == 0 && column%tab == 0 || len(stops) > 0 && (column >= stops[len(stops)-1] || slices.Contains(stops, column)) {
 							break
 						}
 					}
@@ -171,6 +172,22 @@ func expand(e *tool.Env) error {
 			return nil
 		})
 	})
+}
+
+// tabStops returns the distance of tabs, or the list of them.
+func tabStops(e *tool.Env, o *tool.Opts) (tab int, stops []int, err error) {
+	if !strings.ContainsAny(o.Value('t'), ", ") {
+		tab, err = width(e, o, 't', 8)
+		return tab, nil, err
+	}
+	for w := range strings.FieldsFuncSeq(o.Value('t'), func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 1 || len(stops) > 1000 || len(stops) > 0 && n <= stops[len(stops)-1] {
+			return 0, nil, tool.Errorf("tab sizes must be ascending numbers: '%s'", o.Value('t'))
+		}
+		stops = append(stops, n)
+	}
+	return 8, stops, nil
 }
 
 func unexpand(e *tool.Env) error {
@@ -234,7 +251,7 @@ func rowsOf(e *tool.Env, name string) ([]string, error) {
 }
 
 func comm(e *tool.Env) error {
-	o, err := e.Options("1234:zi", "output-delimiter=4")
+	o, err := e.Options("1234:zi567", "output-delimiter=4 total=5 check-order=6 nocheck-order=7")
 	if err != nil {
 		return err
 	}
@@ -253,7 +270,9 @@ func comm(e *tool.Env) error {
 	if o.Has('4') {
 		sep = o.Value('4')
 	}
+	var total [4]int
 	put := func(column int, text string) {
+		total[column]++
 		key := rune('0' + column)
 		if o.Has(key) {
 			return
@@ -268,7 +287,7 @@ func comm(e *tool.Env) error {
 	}
 	sorted := [2]bool{true, true}
 	heed := func(i int, list []string, at int) {
-		if sorted[i] && at > 0 && list[at] < list[at-1] {
+		if !o.Has('7') && sorted[i] && at > 0 && list[at] < list[at-1] {
 			sorted[i] = false
 			e.Errorf("file %d is not in sorted order", i+1)
 		}
@@ -291,12 +310,18 @@ func comm(e *tool.Env) error {
 			i++
 			j++
 		}
+		if o.Has('6') && e.Failed() {
+			return tool.Code(1)
+		}
+	}
+	if o.Has('5') {
+		fmt.Fprintf(e.Stdout, "%d%s%d%s%d%stotal\n", total[1], sep, total[2], sep, total[3], sep)
 	}
 	return nil
 }
 
 func join(e *tool.Env) error {
-	o, err := e.Options("a:v:1:2:t:o:e:ij:h", "header=h ignore-case=i")
+	o, err := e.Options("a:v:1:2:t:o:e:ij:hz34", "check-order=3 nocheck-order=4 header=h ignore-case=i")
 	if err != nil {
 		return err
 	}
@@ -353,6 +378,12 @@ func join(e *tool.Env) error {
 		}
 		return k
 	}
+	var width [2]int // of the first line of each file, for -o auto
+	for i := range list {
+		if len(list[i]) > 0 {
+			width[i] = len(list[i][0])
+		}
+	}
 	put := func(pair [2][]string) {
 		var cells []string
 		if o.Has('o') && o.Value('o') != "auto" {
@@ -382,9 +413,13 @@ func join(e *tool.Env) error {
 				}
 			}
 			for i, f := range pair {
-				for n := range f {
+				most := len(f)
+				if o.Value('o') == "auto" {
+					most = width[i]
+				}
+				for n := range most {
 					if n != on[i] {
-						cells = append(cells, f[n])
+						cells = append(cells, at(f, n))
 					}
 				}
 			}
@@ -435,12 +470,29 @@ func join(e *tool.Env) error {
 }
 
 func column(e *tool.Env) error {
-	o, err := e.Options("ts:o:N:c:xneR:H:", "table=t separator=s output-separator=o table-columns=N output-width=c table-right=R")
+	o, err := e.Options("ts:o:N:c:xn:eR:H:l:JdEO:T:W:", "fillrows=x table-hide=H table-columns-limit=l table-name=n table-noheadings=d table separator=s output-separator=o table-columns=N output-width=c table-right=R")
 	if err != nil {
 		return err
 	}
+	limit, err := e.Int(o, 'l', 1<<30)
+	if err != nil || limit < 1 {
+		return tool.Errorf("invalid columns limit argument: '%s'", o.Value('l'))
+	}
+	room, err := e.Int(o, 'c', 80)
+	if err != nil || room > 1<<20 {
+		return tool.Errorf("invalid columns argument: '%s'", o.Value('c'))
+	}
 	var rows [][]string
 	var widths []int
+	var names []string
+	listed := func(c rune, n int) bool { // a column is in the list of an option, by its name or its number
+		for w := range strings.SplitSeq(o.Value(c), ",") {
+			if w == strconv.Itoa(n+1) || n < len(names) && w != "" && w == names[n] {
+				return true
+			}
+		}
+		return false
+	}
 	add := func(cells []string) {
 		for i, c := range cells {
 			n := utf8.RuneCountInString(c)
@@ -453,7 +505,9 @@ func column(e *tool.Env) error {
 		rows = append(rows, cells)
 	}
 	if o.Has('N') {
-		add(strings.Split(o.Value('N'), ","))
+		if names = strings.Split(o.Value('N'), ","); !o.Has('d') && !o.Has('J') {
+			add(names)
+		}
 	}
 	err = e.Each(o.Args, func(_ string, r io.Reader) error {
 		return e.Lines(r, '\n', func(line []byte) error {
@@ -464,9 +518,9 @@ func column(e *tool.Env) error {
 			case !o.Has('t'):
 				add([]string{text})
 			case o.Has('s'):
-				add(splitAny(text, o.Value('s')))
+				add(limited(splitAny(text, o.Value('s')), limit, o.Value('s')[:1]))
 			default:
-				add(strings.Fields(text))
+				add(upTo(text, limit))
 			}
 			return nil
 		})
@@ -479,7 +533,7 @@ func column(e *tool.Env) error {
 		between = o.Value('o')
 	}
 	if !o.Has('t') {
-		return columns(e, rows, widths)
+		return columns(e, rows, widths, room, o.Has('x'))
 	}
 	total := 0
 	for _, w := range widths {
@@ -488,20 +542,54 @@ func column(e *tool.Env) error {
 	if total*len(rows) > 16<<20 {
 		panic(tool.TooMuch("the output is longer than 16 MiB"))
 	}
+	var shown []int
+	for i := range widths {
+		if !listed('H', i) {
+			shown = append(shown, i)
+		}
+	}
 	for _, cells := range rows {
 		e.World.Spend(total)
-		for i, c := range cells {
-			e.Stdout.WriteString(c)
-			if i < len(widths)-1 {
-				e.Stdout.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)))
-				if i < len(cells)-1 {
-					e.Stdout.WriteString(between)
-				}
+		for at, i := range shown {
+			if i >= len(cells) {
+				break
+			}
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cells[i]))
+			last := at == len(shown)-1
+			switch {
+			case listed('R', i):
+				e.Stdout.WriteString(pad + cells[i])
+			case last:
+				e.Stdout.WriteString(cells[i])
+			default:
+				e.Stdout.WriteString(cells[i] + pad)
+			}
+			if !last && i < len(cells)-1 {
+				e.Stdout.WriteString(between)
 			}
 		}
 		e.Stdout.WriteByte('\n')
 	}
 	return nil
+}
+
+// upTo returns the fields of a line. The last of at most so many has the rest of the line.
+func upTo(text string, limit int) (out []string) {
+	for text = strings.TrimLeft(text, " \t"); text != ""; {
+		i := strings.IndexAny(text, " \t")
+		if i < 0 || len(out) == limit-1 {
+			return append(out, text)
+		}
+		out, text = append(out, text[:i]), strings.TrimLeft(text[i:], " \t")
+	}
+	return out
+}
+
+func limited(cells []string, limit int, sep string) []string {
+	if len(cells) <= limit {
+		return cells
+	}
+	return append(cells[:limit-1:limit-1], strings.Join(cells[limit-1:], sep))
 }
 
 func splitAny(text, seps string) []string {
@@ -516,23 +604,26 @@ func splitAny(text, seps string) []string {
 	}
 }
 
-// columns prints entries downwards in as many columns as fit in 80 characters.
-func columns(e *tool.Env, rows [][]string, widths []int) error {
+// columns prints entries in as many columns as fit in so many characters, downwards or across.
+func columns(e *tool.Env, rows [][]string, widths []int, room int, across bool) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	wide := (widths[0]/8 + 1) * 8
-	per := max(80/wide, 1)
+	per := max(room/wide, 1)
 	high := (len(rows) + per - 1) / per
 	for y := range high {
 		for x := range per {
-			i := x*high + y
+			i, next := x*high+y, (x+1)*high+y
+			if across {
+				i, next = y*per+x, y*per+x+1
+			}
 			if i >= len(rows) {
 				break
 			}
 			e.World.Spend(wide)
 			e.Stdout.WriteString(rows[i][0])
-			if (x+1)*high+y < len(rows) {
+			if next < len(rows) && x < per-1 {
 				for at := utf8.RuneCountInString(rows[i][0]); at < wide; at = at/8*8 + 8 {
 					e.Stdout.WriteByte('\t')
 				}
@@ -546,7 +637,7 @@ func columns(e *tool.Env, rows [][]string, widths []int) error {
 const maxPieces = 10_000 // files of split
 
 func split2(e *tool.Env) error {
-	o, err := e.Options("l:b:n:da:1:xC:2::#", "lines=l bytes=b number=n numeric-suffixes=2 suffix-length=a additional-suffix=1")
+	o, err := e.Options("l:b:n:da:1:xC:2::3:#", "line-bytes=C filter=3 lines=l bytes=b number=n numeric-suffixes=2 suffix-length=a additional-suffix=1")
 	if err != nil {
 		return err
 	}
@@ -567,7 +658,7 @@ func split2(e *tool.Env) error {
 	}
 	var pieces [][]byte
 	if k := o.Last("lbn#"); k == 'b' || k == 'n' {
-		size, err := tool.Size(strings.TrimPrefix(o.Value(k), "l/"))
+		size, err := tool.Size(strings.TrimPrefix(strings.TrimPrefix(o.Value(k), "l/"), "r/"))
 		if err != nil || size < 1 {
 			return tool.Errorf("invalid number of bytes: '%s'", o.Value(k))
 		}
@@ -576,13 +667,59 @@ func split2(e *tool.Env) error {
 				return tool.Errorf("more than 10,000 pieces")
 			}
 			n := int(size)
-			for i := range n {
-				pieces = append(pieces, data[len(data)*i/n:len(data)*(i+1)/n])
+			switch value := o.Value('n'); {
+			case strings.HasPrefix(value, "r/"): // the lines in turn
+				pieces = make([][]byte, n)
+				i := 0
+				for line := range bytes.Lines(data) {
+					e.World.Spend(len(line) + 32)
+					pieces[i%n] = append(pieces[i%n], line...)
+					i++
+				}
+			case strings.HasPrefix(value, "l/"): // whole lines
+				pieces = make([][]byte, n)
+				at := 0
+				for line := range bytes.Lines(data) {
+					e.World.Spend(len(line) + 32)
+					i := min(at*n/max(len(data), 1), n-1)
+					pieces[i] = append(pieces[i], line...)
+					at += len(line)
+				}
+			default:
+				for i := range n {
+					to := len(data) / n * (i + 1)
+					if i == n-1 {
+						to = len(data)
+					}
+					pieces = append(pieces, data[len(data)/n*i:to])
+				}
 			}
 		} else if int64(len(data))/size > maxPieces {
 			return tool.Errorf("more than 10,000 pieces")
 		} else {
 			pieces = slices.Collect(slices.Chunk(data, int(min(size, 1<<30))))
+		}
+	} else if o.Has('C') { // lines of at most so many bytes together
+		size, err := tool.Size(o.Value('C'))
+		if err != nil || size < 1 {
+			return tool.Errorf("invalid number of bytes: '%s'", o.Value('C'))
+		}
+		var piece []byte
+		for line := range bytes.Lines(data) {
+			e.World.Spend(len(line) + 32)
+			for len(line) > 0 {
+				if len(piece) > 0 && int64(len(piece)+len(line)) > size {
+					pieces, piece = append(pieces, piece), nil
+				}
+				n := int(min(int64(len(line)), size))
+				piece, line = append(piece, line[:n]...), line[n:]
+				if len(pieces) > maxPieces {
+					return tool.Errorf("more than 10,000 pieces")
+				}
+			}
+		}
+		if len(piece) > 0 {
+			pieces = append(pieces, piece)
 		}
 	} else {
 		n, err := width(e, o, 'l', 1000)
@@ -614,6 +751,15 @@ func split2(e *tool.Env) error {
 				suffix = string(rune('a'+n%26)) + suffix
 				n /= 26
 			}
+		}
+		if o.Has('3') { // each piece is the input of a command
+			sub := *e
+			sub.Stdin = bytes.NewReader(p)
+			e.Stdout.Flush()
+			if code := e.World.Run(&sub, []string{"sh", "-c", o.Value('3')}, []string{"FILE=" + prefix + suffix + o.Value('1')}); code != 0 {
+				return tool.Code(code)
+			}
+			continue
 		}
 		if err := e.Replace(prefix+suffix+o.Value('1'), p); err != nil {
 			return err
@@ -688,13 +834,25 @@ func csplit(e *tool.Env) error {
 			break
 		}
 	}
-	from := 0
-	for i, to := range append(cuts, len(rows)) {
+	if o.Has('b') && !suffixFormat(o.Value('b')) {
+		return tool.Errorf("the suffix '%s' has no %% directive of one number", o.Value('b'))
+	}
+	from, made := 0, 0
+	for _, to := range append(cuts, len(rows)) {
 		text := strings.Join(rows[from:to], "\n")
 		if to > from {
 			text += "\n"
 		}
-		if err := e.Replace(fmt.Sprintf("%s%0*d", prefix, digits, i), []byte(text)); err != nil {
+		if text == "" && o.Has('z') {
+			from = to
+			continue
+		}
+		suffix := fmt.Sprintf("%0*d", digits, made)
+		if o.Has('b') {
+			suffix = fmt.Sprintf(o.Value('b'), made)
+		}
+		made++
+		if err := e.Replace(prefix+suffix, []byte(text)); err != nil {
 			return err
 		}
 		if !o.Has('s') {
@@ -705,8 +863,15 @@ func csplit(e *tool.Env) error {
 	return nil
 }
 
+// suffixFormat reports whether a format has exactly one directive, for a number of at most 9 characters.
+func suffixFormat(format string) bool {
+	_, rest, ok := strings.Cut(strings.ReplaceAll(format, "%%", ""), "%")
+	digits := strings.TrimLeft(rest, "0123456789-+ #")
+	return ok && len(rest)-len(digits) <= 2 && digits != "" && strings.IndexByte("dxXo", digits[0]) >= 0 && !strings.Contains(digits, "%")
+}
+
 func shuf(e *tool.Env) error {
-	o, err := e.Options("ei:n:rzo:", "echo=e input-range=i head-count=n repeat=r output=o")
+	o, err := e.Options("ei:n:rzo:1:", "random-source=1 echo=e input-range=i head-count=n repeat=r output=o")
 	if err != nil {
 		return err
 	}

@@ -66,10 +66,18 @@ func titled(e *tool.Env, o *tool.Opts, do func(r io.Reader) error) error {
 
 // whichPart returns the options of head and tail, and the part of the files that they name.
 func whichPart(e *tool.Env) (o *tool.Opts, p part, err error) {
-	if o, err = e.Options("n:c:qvfF#", "lines=n bytes=c quiet=q silent=q verbose=v follow=f"); err == nil {
+	if o, err = e.Options("n:c:qvfFz#", "zero-terminated=z lines=n bytes=c quiet=q silent=q verbose=v follow=f"); err == nil {
 		p, err = parsePart(e, o)
 	}
 	return o, p, err
+}
+
+// endOf returns the end of a line: a NUL with -z.
+func endOf(o *tool.Opts) byte {
+	if o.Has('z') {
+		return 0
+	}
+	return '\n'
 }
 
 func head(e *tool.Env) error {
@@ -77,6 +85,7 @@ func head(e *tool.Env) error {
 	if err != nil {
 		return err
 	}
+	end := endOf(o)
 	return titled(e, o, func(r io.Reader) error {
 		if p.bytes && p.sign != '-' {
 			return e.Copy(io.LimitReader(r, p.n))
@@ -86,14 +95,14 @@ func head(e *tool.Env) error {
 			if err != nil {
 				return err
 			}
-			_, err = e.Stdout.Write(all[:tailStart(all, p)])
+			_, err = e.Stdout.Write(all[:tailStart(all, p, endOf(o))])
 			return err
 		}
 		n := p.n
 		if n == 0 {
 			return nil
 		}
-		err := e.Lines(r, '\n', func(line []byte) error {
+		err := e.Lines(r, end, func(line []byte) error {
 			if _, err := e.Stdout.Write(line); err != nil {
 				return err
 			}
@@ -112,16 +121,16 @@ func head(e *tool.Env) error {
 var errEnough = errors.New("enough")
 
 // tailStart returns the offset at which the last lines or bytes begin.
-func tailStart(all []byte, p part) int {
+func tailStart(all []byte, p part, end byte) int {
 	if p.bytes {
 		return int(max(int64(len(all))-p.n, 0))
 	}
 	if p.n == 0 {
 		return len(all)
 	}
-	i := len(bytes.TrimSuffix(all, []byte("\n")))
+	i := len(bytes.TrimSuffix(all, []byte{end}))
 	for n := p.n; ; n-- {
-		j := bytes.LastIndexByte(all[:i], '\n')
+		j := bytes.LastIndexByte(all[:i], end)
 		if j < 0 {
 			return 0
 		}
@@ -145,7 +154,7 @@ func tail(e *tool.Env) error {
 				if p.bytes {
 					_, err = br.Discard(1)
 				} else {
-					for _, err = br.ReadSlice('\n'); errors.Is(err, bufio.ErrBufferFull); _, err = br.ReadSlice('\n') {
+					for _, err = br.ReadSlice(endOf(o)); errors.Is(err, bufio.ErrBufferFull); _, err = br.ReadSlice(endOf(o)) {
 					}
 				}
 				if err == io.EOF {
@@ -161,7 +170,7 @@ func tail(e *tool.Env) error {
 		if err != nil {
 			return err
 		}
-		_, err = e.Stdout.Write(all[tailStart(all, p):])
+		_, err = e.Stdout.Write(all[tailStart(all, p, endOf(o)):])
 		return err
 	})
 }
@@ -169,9 +178,16 @@ func tail(e *tool.Env) error {
 type counts struct{ lines, words, chars, bytes, longest int64 }
 
 func wc(e *tool.Env) error {
-	o, err := e.Options("lwcmL", "lines=l words=w bytes=c chars=m max-line-length=L")
+	o, err := e.Options("lwcmL1:2:", "files0-from=1 total=2 lines=l words=w bytes=c chars=m max-line-length=L")
 	if err != nil {
 		return err
+	}
+	if o.Has('1') {
+		data, err := e.ReadAll(o.Value('1'))
+		if err != nil {
+			return err
+		}
+		o.Args = strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
 	}
 	var rows []counts
 	var names []string
@@ -185,7 +201,10 @@ func wc(e *tool.Env) error {
 		total = counts{total.lines + c.lines, total.words + c.words, total.chars + c.chars, total.bytes + c.bytes, max(total.longest, c.longest)}
 		return err
 	})
-	if len(o.Args) > 1 {
+	switch when := o.Value('2'); {
+	case when == "only":
+		rows, names = []counts{total}, []string{""}
+	case when == "always", when != "never" && len(o.Args) > 1:
 		rows, names = append(rows, total), append(names, "total")
 	}
 	show := func(c counts) (n []int64) {
@@ -207,7 +226,7 @@ func wc(e *tool.Env) error {
 	} else if len(o.Args) == 0 || contains(o.Args, "-") {
 		width = max(width, 7)
 	}
-	if len(rows) > 0 && len(show(total)) == 1 && len(o.Args) <= 1 {
+	if o.Value('2') == "only" || len(rows) > 0 && len(show(total)) == 1 && len(o.Args) <= 1 {
 		width = 1
 	}
 	for i, c := range rows {

@@ -34,17 +34,24 @@ type grepper struct {
 	most    int
 	end     byte
 	any     bool
-	groups  bool // some lines were printed, in this file or in another one
+	apart   string // between groups of lines
+	groups  bool   // some lines were printed, in this file or in another one
 }
 
 func grep(e *tool.Env) error {
-	o, err := e.Options("EFGPivwxclLonHhbqsrRaIm:A:B:C:e:f:1:2:3:#zZTUyu4:5:6::7::", "extended-regexp=E fixed-strings=F basic-regexp=G perl-regexp=P ignore-case=i invert-match=v word-regexp=w line-regexp=x "+
+	o, err := e.Options("EFGPivwxclLonHhbqsrRaIm:A:B:C:e:f:1:2:3:#zZTUyu4:5:6::8:9", "extended-regexp=E fixed-strings=F basic-regexp=G perl-regexp=P ignore-case=i invert-match=v word-regexp=w line-regexp=x "+
 		"count=c files-with-matches=l files-without-match=L only-matching=o line-number=n with-filename=H no-filename=h byte-offset=b quiet=q silent=q no-messages=s "+
-		"recursive=r dereference-recursive=R text=a max-count=m after-context=A before-context=B context=C regexp=e file=f include=1 exclude=2 exclude-dir=3 color=6 colour=6 label=4 binary-files=5 null=Z null-data=z initial-tab=T line-buffered=u")
+		"recursive=r dereference-recursive=R text=a max-count=m after-context=A before-context=B context=C regexp=e file=f include=1 exclude=2 exclude-dir=3 color=6 colour=6 label=4 binary-files=5 null=Z null-data=z initial-tab=T line-buffered=u group-separator=8 no-group-separator=9 no-ignore-case=U")
 	if err != nil {
 		return err
 	}
-	g := &grepper{e: e, o: o, end: '\n'}
+	g := &grepper{e: e, o: o, end: '\n', apart: "--\n"}
+	switch o.Last("89") {
+	case '8':
+		g.apart = o.Value('8') + "\n"
+	case '9':
+		g.apart = ""
+	}
 	if o.Has('z') {
 		g.end = 0
 	}
@@ -323,7 +330,7 @@ func (g *grepper) search(name string, r io.Reader) (n int, err error) {
 	}
 	put := func(sep byte, num, off int, text []byte) error {
 		if g.around && g.groups && (printed == 0 || num > printed+1) {
-			out.WriteString("--\n")
+			out.WriteString(g.apart)
 		}
 		printed, g.groups = num, true
 		if o.Has('o') && sep != ':' {
@@ -390,7 +397,7 @@ func (g *grepper) search(name string, r io.Reader) (n int, err error) {
 			case o.Has('o'):
 				g.parts(text, func(from, to int) {
 					if g.around && g.groups && (printed == 0 || number > printed+1) {
-						out.WriteString("--\n")
+						out.WriteString(g.apart)
 					}
 					printed, g.groups = number, true
 					prefix(':', number, start+from)

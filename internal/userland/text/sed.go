@@ -33,7 +33,7 @@ type sedRun struct {
 }
 
 func sed(e *tool.Env) error {
-	o, err := e.Options("nErsze:f:i::ul:", "unbuffered=u line-length=l quiet=n silent=n regexp-extended=E expression=e file=f in-place=i separate=s null-data=z")
+	o, err := e.Options("nErsze:f:i::ul:1", "posix=1 debug=1 follow-symlinks=1 unbuffered=u line-length=l quiet=n silent=n regexp-extended=E expression=e file=f in-place=i separate=s null-data=z")
 	if err != nil {
 		return err
 	}

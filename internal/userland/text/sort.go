@@ -61,11 +61,19 @@ type sorter struct {
 }
 
 func sorted(e *tool.Env) error {
-	o, err := e.Options("nrufhVgbdiscMk:t:o:zRmS:T:C", "month-sort=M random-sort=R ignore-nonprinting=i version-sort=V numeric-sort=n reverse=r unique=u ignore-case=f human-numeric-sort=h version-sort=V general-numeric-sort=g ignore-leading-blanks=b "+
-		"dictionary-order=d stable=s check=c key=k field-separator=t output=o zero-terminated=z merge=m")
+	o, err := e.Options("nrufhVgbdiscMk:t:o:zRmS:T:C1:2:3:4:5::", "month-sort=M random-sort=R ignore-nonprinting=i version-sort=V numeric-sort=n reverse=r unique=u ignore-case=f human-numeric-sort=h version-sort=V general-numeric-sort=g ignore-leading-blanks=b "+
+		"dictionary-order=d stable=s check=5 key=k field-separator=t output=o zero-terminated=z merge=m buffer-size=S temporary-directory=T parallel=1 batch-size=2 random-source=3 files0-from=4")
 	if err != nil {
 		return err
 	}
+	if o.Has('4') {
+		data, err := e.ReadAll(o.Value('4'))
+		if err != nil {
+			return err
+		}
+		o.Args = append(o.Args, strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")...)
+	}
+	quiet := o.Has('C') || o.Value('5') == "quiet" || o.Value('5') == "silent"
 	s := &sorter{unique: o.Has('u'), stable: o.Has('s') || o.Has('u'), reverse: o.Has('r'), delimiter: '\n'}
 	if o.Has('z') {
 		s.delimiter = 0
@@ -123,8 +131,8 @@ func sorted(e *tool.Env) error {
 	if err != nil || e.Failed() {
 		return err
 	}
-	if o.Has('c') || o.Has('C') {
-		return s.check(e, o, rows)
+	if o.Has('c') || o.Has('C') || o.Has('5') {
+		return s.check(e, o, rows, quiet)
 	}
 	if o.Has('m') {
 		rows = s.merge(e, files)
@@ -167,14 +175,14 @@ func (s *sorter) write(w io.Writer, rows [][]byte) error {
 	return nil
 }
 
-func (s *sorter) check(e *tool.Env, o *tool.Opts, rows [][]byte) error {
+func (s *sorter) check(e *tool.Env, o *tool.Opts, rows [][]byte, quiet bool) error {
 	for i := 1; i < len(rows); i++ {
 		if c := s.compare(rows[i-1], rows[i]); c > 0 || c == 0 && s.unique {
 			name := "-"
 			if len(o.Args) > 0 {
 				name = o.Args[0]
 			}
-			if o.Has('C') {
+			if quiet {
 				return tool.Code(1)
 			}
 			return &tool.Exit{Code: 1, Text: fmt.Sprintf("%s:%d: disorder: %s", name, i+1, rows[i])}

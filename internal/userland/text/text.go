@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/bailey-go/bailey/internal/userland/posix"
 	"github.com/bailey-go/bailey/internal/userland/tool"
 )
 
@@ -114,8 +115,30 @@ func cat(e *tool.Env) error {
 }
 
 func tac(e *tool.Env) error {
-	return e.Each(e.Args, func(_ string, r io.Reader) error {
+	o, err := e.Options("brs:", "before=b regex=r separator=s")
+	if err != nil {
+		return err
+	}
+	expr := "\n"
+	var re *posix.Regexp
+	if o.Has('s') && o.Value('s') != "" {
+		expr = o.Value('s')
+	}
+	kind := posix.Fixed
+	if o.Has('r') {
+		kind = posix.Basic
+	}
+	if o.Has('s') {
+		if re, err = posix.Compile(expr, kind, ""); err != nil {
+			return err
+		}
+		re.Spend = e.Bounded()
+	}
+	return e.Each(o.Args, func(_ string, r io.Reader) error {
 		all, err := e.Slurp(r)
+		if re != nil && err == nil {
+			return tacBy(e, all, re, o.Has('b'))
+		}
 		for len(all) > 0 && err == nil {
 			i := bytes.LastIndexByte(all[:len(all)-1], '\n') + 1
 			_, err = e.Stdout.Write(all[i:])
@@ -125,8 +148,39 @@ func tac(e *tool.Env) error {
 	})
 }
 
+// tacBy prints the records of a text from the last to the first. A separator belongs to the record before it, or to the next one.
+func tacBy(e *tool.Env, all []byte, re *posix.Regexp, before bool) error {
+	cuts := []int{0}
+	for at := 0; at < len(all); {
+		m := re.Find(all, at)
+		if m == nil {
+			break
+		}
+		if m[1] == m[0] {
+			at = m[1] + 1
+			continue
+		}
+		cut := m[1]
+		if before {
+			cut = m[0]
+		}
+		if cut > cuts[len(cuts)-1] && cut < len(all) {
+			cuts = append(cuts, cut)
+		}
+		at = m[1]
+		e.World.Spend(64)
+	}
+	for end := len(all); len(cuts) > 0; cuts = cuts[:len(cuts)-1] {
+		if _, err := e.Stdout.Write(all[cuts[len(cuts)-1]:end]); err != nil {
+			return err
+		}
+		end = cuts[len(cuts)-1]
+	}
+	return nil
+}
+
 func nl(e *tool.Env) error {
-	o, err := e.Options("b:w:s:v:i:n:", "body-numbering=b number-width=w number-separator=s starting-line-number=v line-increment=i number-format=n")
+	o, err := e.Options("b:w:s:v:i:n:d:h:f:l:p", "section-delimiter=d header-numbering=h footer-numbering=f join-blank-lines=l no-renumber=p body-numbering=b number-width=w number-separator=s starting-line-number=v line-increment=i number-format=n")
 	if err != nil {
 		return err
 	}
@@ -143,12 +197,29 @@ func nl(e *tool.Env) error {
 	}
 	format := map[string]string{"": "%*d", "rn": "%*d", "ln": "%-*d", "rz": "%0*d"}[o.Value('n')]
 	style := o.Value('b')
+	var re *posix.Regexp
+	if expr, ok := strings.CutPrefix(style, "p"); ok {
+		if re, err = posix.Compile(expr, posix.Basic, ""); err != nil {
+			return err
+		}
+		re.Spend, style = e.Bounded(), ""
+	}
+	joined, err := e.Int(o, 'l', 1)
+	if err != nil {
+		return err
+	}
+	blanks := 0
 	if format == "" || width < 1 || style != "" && strings.Trim(style, "atn") != "" {
-		return e.Usagef("-n takes ln, rn or rz, -b takes a, t or n, and -w at least 1")
+		return e.Usagef("-n takes ln, rn or rz, -b takes a, t, n or pREGEXP, and -w at least 1")
 	}
 	return e.Each(o.Args, func(_ string, r io.Reader) error {
 		return e.Lines(r, '\n', func(line []byte) error {
-			if style == "n" || len(bare(line)) == 0 && style != "a" {
+			if len(bare(line)) == 0 {
+				blanks = (blanks + 1) % max(joined, 1)
+			} else {
+				blanks = 0
+			}
+			if style == "n" || re != nil && !re.Match(bare(line)) || re == nil && len(bare(line)) == 0 && (style != "a" || blanks != 0) {
 				_, err := fmt.Fprintf(e.Stdout, "%*s%s\n", width+len(sep), "", bare(line))
 				return err
 			}
@@ -298,13 +369,14 @@ func tee(e *tool.Env) error {
 		return err
 	}
 	var files []io.WriteCloser
+	var names []string
 	for _, name := range o.Args {
 		f, err := e.World.Create(name, o.Has('a'))
 		if err != nil {
 			e.Warn(name, err)
 			continue
 		}
-		files = append(files, f)
+		files, names = append(files, f), append(names, name)
 	}
 	buf := make([]byte, 32<<10)
 	for {
@@ -323,14 +395,14 @@ func tee(e *tool.Env) error {
 	}
 	for i, f := range files {
 		if err := f.Close(); err != nil {
-			e.Warn(o.Args[min(i, len(o.Args)-1)], err)
+			e.Warn(names[i], err)
 		}
 	}
 	return nil
 }
 
 func paste(e *tool.Env) error {
-	o, err := e.Options("sd:", "serial=s delimiters=d")
+	o, err := e.Options("sd:z", "serial=s delimiters=d zero-terminated=z")
 	if err != nil {
 		return err
 	}
@@ -338,27 +410,31 @@ func paste(e *tool.Env) error {
 	if o.Has('d') {
 		seps = unescape(o.Value('d'))
 	}
+	end := byte('\n')
+	if o.Has('z') {
+		end = 0
+	}
 	args := o.Args
 	if len(args) == 0 {
 		args = []string{"-"}
 	}
 	sep := func(i int) {
-		if len(seps) > 0 {
+		if len(seps) > 0 && seps[i%len(seps)] != 0 { // \0 is nothing
 			e.Stdout.WriteByte(seps[i%len(seps)])
 		}
 	}
 	if o.Has('s') {
 		return e.Each(args, func(_ string, r io.Reader) error {
 			i := 0
-			err := e.Lines(r, '\n', func(line []byte) error {
+			err := e.Lines(r, end, func(line []byte) error {
 				if i > 0 {
 					sep(i - 1)
 				}
 				i++
-				_, err := e.Stdout.Write(bare(line))
+				_, err := e.Stdout.Write(bytes.TrimSuffix(line, []byte{end}))
 				return err
 			})
-			e.Stdout.WriteByte('\n')
+			e.Stdout.WriteByte(end)
 			return err
 		})
 	}
@@ -384,13 +460,13 @@ func paste(e *tool.Env) error {
 		var row []string
 		got := false
 		for _, r := range readers {
-			line, err := r.ReadString('\n')
+			line, err := r.ReadString(end)
 			e.World.Spend(len(line))
 			got = got || line != ""
 			if err != nil && err != io.EOF {
 				return err
 			}
-			row = append(row, strings.TrimSuffix(line, "\n"))
+			row = append(row, strings.TrimSuffix(line, string(end)))
 		}
 		if !got {
 			return nil
@@ -401,7 +477,7 @@ func paste(e *tool.Env) error {
 			}
 			e.Stdout.WriteString(cell)
 		}
-		if err := e.Stdout.WriteByte('\n'); err != nil {
+		if err := e.Stdout.WriteByte(end); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 func uniq(e *tool.Env) error {
-	o, err := e.Options("cduif:s:w:zD", "all-repeated=D zero-terminated=z count=c repeated=d unique=u ignore-case=i skip-fields=f skip-chars=s check-chars=w")
+	o, err := e.Options("cduif:s:w:zDR::G::", "all-repeated=R group=G zero-terminated=z count=c repeated=d unique=u ignore-case=i skip-fields=f skip-chars=s check-chars=w")
 	if err != nil {
 		return err
 	}
@@ -51,10 +51,31 @@ func uniq(e *tool.Env) error {
 	if o.Has('z') {
 		end = 0
 	}
+	// Groups of equal lines are apart with --group and --all-repeated=separate or prepend.
+	var apart byte
+	printed, done := false, false
+	if o.Has('G') {
+		apart = (o.Value('G') + "s")[0]
+	} else if o.Has('R') {
+		apart = (o.Value('R') + "n")[0]
+	}
+	all := o.Has('D') || o.Has('R')
+	group := func() {
+		if apart == 'p' || apart == 'b' || apart == 's' && printed || apart == 'a' && printed {
+			out.Write([]byte{end})
+		}
+		printed = true
+	}
 	var held []byte
 	n := 0
 	flush := func() error {
-		if n == 0 || o.Has('D') || o.Has('d') && n < 2 || o.Has('u') && n > 1 {
+		if o.Has('G') {
+			if done && n > 0 && (apart == 'a' || apart == 'b') {
+				out.Write([]byte{end})
+			}
+			return nil
+		}
+		if n == 0 || all || o.Has('d') && n < 2 || o.Has('u') && n > 1 {
 			return nil
 		}
 		if o.Has('c') {
@@ -71,10 +92,11 @@ func uniq(e *tool.Env) error {
 			a, b := key(held), key(line)
 			if n > 0 && (bytes.Equal(a, b) || o.Has('i') && bytes.EqualFold(a, b)) {
 				n++
-				if !o.Has('D') {
+				if !all && !o.Has('G') {
 					return nil
 				}
-				if n == 2 {
+				if n == 2 && !o.Has('G') {
+					group()
 					if _, err := out.Write(append(held, end)); err != nil {
 						return err
 					}
@@ -86,11 +108,17 @@ func uniq(e *tool.Env) error {
 				return err
 			}
 			held, n = append(held[:0], line...), 1
+			if o.Has('G') {
+				group()
+				_, err := out.Write(append(bytes.Clone(line), end))
+				return err
+			}
 			return nil
 		})
 	})
 	if err != nil {
 		return err
 	}
+	done = true
 	return flush()
 }

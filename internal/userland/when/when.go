@@ -19,7 +19,7 @@ func Parse(text string, now time.Time) (time.Time, error) {
 	}
 	var years, months, days int
 	var plus time.Duration
-	dated, timed := false, false
+	dated, timed, day := false, false, -1
 	for i := 0; i < len(words); i++ {
 		w := words[i]
 		switch {
@@ -50,9 +50,7 @@ func Parse(text string, now time.Time) (time.Time, error) {
 			}
 			timed = true
 		case weekday(w) >= 0:
-			if !dated {
-				days += (weekday(w) - int(t.Weekday()) + 7) % 7
-			}
+			day = weekday(w)
 		case w == "next" || w == "last" || w == "this":
 			n := map[string]int{"next": 1, "last": -1, "this": 0}[w]
 			if i++; i >= len(words) {
@@ -82,6 +80,10 @@ func Parse(text string, now time.Time) (time.Time, error) {
 				return t, bad
 			}
 			timed = timed || !dated
+		case (w == "+" || w == "-") && i+1 < len(words) && number(words[i+1]):
+			words[i+1] = w + words[i+1]
+		case zone[w] != 0 && timed:
+			t = t.Add(-time.Duration(zone[w]) * time.Hour)
 		case w == "ago":
 		case isUnit(w):
 			add(1, w, &years, &months, &days, &plus)
@@ -94,6 +96,15 @@ func Parse(text string, now time.Time) (time.Time, error) {
 				t = onDay(t, d)
 				dated, i = true, i+2
 				continue
+			}
+			// The year may follow the time: Jan 15 10:00:00 2024.
+			if i+1 < len(words) {
+				if d, ok := parsed(strings.Join(words[i:i+2], " "), "2 Jan", "Jan 2", "2 January", "January 2"); ok {
+					d = time.Date(t.Year(), d.Month(), d.Day(), 0, 0, 0, 0, time.UTC)
+					t = onDay(t, d)
+					dated, i = true, i+1
+					continue
+				}
 			}
 			if d, ok := parsed(w, "2006-01-02", "2006/01/02", "20060102", "01/02/2006", "1/2/2006", "02-Jan-2006"); ok {
 				t = onDay(t, d)
@@ -117,11 +128,17 @@ func Parse(text string, now time.Time) (time.Time, error) {
 			return t, bad
 		}
 	}
-	if (dated || days != 0) && !timed {
+	if day >= 0 && !dated { // with a date it says only which day that was
+		days += (day - int(t.Weekday()) + 7) % 7
+	}
+	if (dated || days != 0 || day >= 0) && !timed {
 		t = midnight(t)
 	}
 	return t.AddDate(years, months, days).Add(plus), nil
 }
+
+// zone has the hours of the time zones that date knows by name, which are those of North America and a few of Europe.
+var zone = map[string]int{"est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7, "cet": 1, "cest": 2, "bst": 1, "msk": 3, "jst": 9}
 
 func number(w string) bool {
 	w = strings.TrimLeft(w, "+-")
