@@ -264,12 +264,12 @@ func InBailey(t testing.TB, tool sandbox.Tool, script string) (Ran, error) {
 
 // Diffs returns the difference of each script, or "".
 func Diffs(t testing.TB, bash string, bailey sandbox.Tool, list []string) []string {
-	diffs, _ := both(t, bash, bailey, list)
+	diffs, _ := both(t, bash, bailey, list, nil)
 	return diffs
 }
 
-// both returns the difference of each script, or "", and the answers of bash.
-func both(t testing.TB, bash string, bailey sandbox.Tool, list []string) ([]string, []Ran) {
+// both returns the difference of each script, or "", and the answers of bash. Those in recorded are not asked for again.
+func both(t testing.TB, bash string, bailey sandbox.Tool, list []string, recorded map[string]answer) ([]string, []Ran) {
 	out, wants := make([]string, len(list)), make([]Ran, len(list))
 	var all sync.WaitGroup
 	turns := make(chan struct{}, 4)
@@ -280,7 +280,11 @@ func both(t testing.TB, bash string, bailey sandbox.Tool, list []string) ([]stri
 		turns <- struct{}{}
 		all.Go(func() {
 			defer func() { <-turns }()
-			wants[i] = InBash(t, bash, script)
+			if a, ok := recorded[script]; ok {
+				wants[i] = a.ran()
+			} else {
+				wants[i] = InBash(t, bash, script)
+			}
 			got, err := InBailey(t, bailey, script)
 			if out[i] = got.Diff(wants[i]); err != nil {
 				out[i] = err.Error()
@@ -337,7 +341,17 @@ func Compare(t *testing.T, dir string, bailey sandbox.Tool, known map[string]str
 		list = slices.DeleteFunc(list, other)
 		maps.DeleteFunc(rest, func(script, _ string) bool { return other(script) })
 	}
-	diffs, wants := both(t, bash, bailey, list)
+	var old map[string]answer
+	if testing.Short() && os.Getenv("RECORD") == "" {
+		// The machine's bash answers a third of them, and the recorded answers stand for it otherwise.
+		old = map[string]answer{}
+		for i, a := range read(t, dir) {
+			if i%3 != 0 && !strings.HasPrefix(known[a.Line], Depends) {
+				old[a.Line] = a
+			}
+		}
+	}
+	diffs, wants := both(t, bash, bailey, list, old)
 	if len(commands) == 0 {
 		recorded(t, dir, list, wants, known)
 	}

@@ -73,10 +73,13 @@ func (s *substituted) ReadDir(name string) ([]fs.DirEntry, error) {
 	}
 	for _, e := range more {
 		if !slices.ContainsFunc(list, func(o fs.DirEntry) bool { return o.Name() == e.Name() }) {
-			list = append(list, e)
+			at := 0
+			for at < len(list) && list[at].Name() < e.Name() {
+				at++
+			}
+			list = slices.Insert(list, at, e)
 		}
 	}
-	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list, nil
 }
 

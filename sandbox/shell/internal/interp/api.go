@@ -141,7 +141,8 @@ type Runner struct {
 	//
 	// Note that each shell only tracks its direct children;
 	// subshells do not share nor inherit the background PIDs they can wait for.
-	bgProcs []bgProc
+	bgProcs  []bgProc
+	jobEnded chan struct{}
 
 	opts runnerOpts
 
@@ -261,6 +262,7 @@ type bgProc struct {
 	stop context.CancelFunc
 	with *atomic.Int32 // the signal that kill sent
 	told bool          // wait -n has returned it
+	next chan struct{} // of the runner: a job has ended
 }
 
 // jobContext is the context of a background job. It counts the steps of the script and ends with its own context.
@@ -499,15 +501,19 @@ func (r *Runner) posixOptByName(name string) *bool {
 // as held by the "$-" special parameter.
 func (r *Runner) posixOptFlags() string {
 	// Note that some options, such as pipefail, have no one-character flag.
-	flags := []byte("hBc")
+	set := "hBc"
 	for i, opt := range &posixOptsTable {
 		if opt.flag != ' ' && r.opts[i] {
-			flags = append(flags, opt.flag)
+			set += string(rune(opt.flag))
 		}
 	}
-	const order = "aefhnuxBCETc"
-	slices.SortFunc(flags, func(a, b byte) int { return strings.IndexByte(order, a) - strings.IndexByte(order, b) })
-	return string(flags)
+	flags := ""
+	for _, c := range "aefhnuxBCETc" { // the order of bash
+		if strings.ContainsRune(set, c) {
+			flags += string(c)
+		}
+	}
+	return flags
 }
 
 func (r *Runner) posixOptByFlag(flag byte) *bool {

@@ -265,10 +265,10 @@ func (r *Runner) stmt(ctx context.Context, st *syntax.Stmt) {
 		st2 := *st
 		st2.Background = false
 		st2.Disown = false
-		bg, own := newJob(ctx)
+		bg, own := newJob(ctx, r)
 		r.bgProcs = append(r.bgProcs, bg)
 		go func() {
-			defer close(bg.done)
+			defer bg.end()
 			defer r.bounds.endJob()
 			defer bg.stop()
 			contain(r2, func() { r2.Run(own, &st2) })

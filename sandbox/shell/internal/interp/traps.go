@@ -3,7 +3,6 @@ package interp
 import (
 	"context"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -262,31 +261,49 @@ func kill(ctx context.Context, r *Runner, args []string) (exit exitStatus) {
 }
 
 // newJob returns a background job and the context in which it runs.
-func newJob(ctx context.Context) (bgProc, context.Context) {
+func newJob(ctx context.Context, r *Runner) (bgProc, context.Context) {
 	own, stop := context.WithCancel(ctx)
-	return bgProc{done: make(chan struct{}), exit: new(exitStatus), stop: stop, with: new(atomic.Int32)}, jobContext{ctx, own}
+	if r.jobEnded == nil {
+		r.jobEnded = make(chan struct{}, 1)
+	}
+	return bgProc{done: make(chan struct{}), exit: new(exitStatus), stop: stop, with: new(atomic.Int32), next: r.jobEnded}, jobContext{ctx, own}
+}
+
+// end tells those that wait for the job.
+func (bg bgProc) end() {
+	close(bg.done)
+	select {
+	case bg.next <- struct{}{}:
+	default: // one word is enough, as wait -n looks at all jobs
+	}
 }
 
 // waitNext waits for the end of a job that no wait -n has returned.
 func waitNext(ctx context.Context, r *Runner) (exit exitStatus) {
-	var open []int
-	cases := []reflect.SelectCase{{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(ctx.Done())}}
-	for i, bg := range r.bgProcs {
-		if !bg.told {
-			open = append(open, i)
-			cases = append(cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(bg.done)})
+	for {
+		open := false
+		for i := range r.bgProcs {
+			bg := &r.bgProcs[i]
+			if bg.told {
+				continue
+			}
+			open = true
+			select {
+			case <-bg.done:
+				bg.told = true
+				return *bg.exit
+			default:
+			}
+		}
+		if !open {
+			exit.code = 127
+			return exit
+		}
+		select {
+		case <-r.jobEnded:
+		case <-ctx.Done():
+			exit.fatal(ctx.Err())
+			return exit
 		}
 	}
-	if len(open) == 0 {
-		exit.code = 127
-		return exit
-	}
-	chosen, _, _ := reflect.Select(cases)
-	if chosen == 0 {
-		exit.fatal(ctx.Err())
-		return exit
-	}
-	bg := &r.bgProcs[open[chosen-1]]
-	bg.told = true
-	return *bg.exit
 }
