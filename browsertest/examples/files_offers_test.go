@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailey-go/bailey/browsertest/internal/browser"
 	"github.com/bailey-go/bailey/browsertest/internal/e2e"
+	"github.com/bailey-go/bailey/internal/attack"
 )
 
 // offering defines what an extension of the browser, or the page around, runs to offer a server.
@@ -133,6 +134,8 @@ func TestFilesMCPInPage(t *testing.T) {
 // Offers that must not be, and servers in the page that do harm.
 func TestAttackFilesMCPInPage(t *testing.T) {
 	long(t)
+	count := attack.Start(t, "server")
+	count.NoSwitch("the page's own listener has no switch; sandbox/mcpclient has the controls of a server")
 	t.Parallel()
 	f, p := filesIn(t, launch(t, e2e.Options{}))
 	n := &networkPage{filesPage: f}
@@ -154,9 +157,8 @@ func TestAttackFilesMCPInPage(t *testing.T) {
 	n.check(`(() => { const a = new MessageChannel(), b = new MessageChannel(); postMessage({type: "bailey-mcp", name: "two"}, location.origin, [a.port2, b.port2]); })()`)
 	n.offer("good", "", "echo")
 	n.server("good", "not used yet")
-	if got := rows(); got != "good" {
-		t.Errorf("offered: %s", got)
-	}
+	got := rows()
+	count.Try("an offer of a frame, of a script, or in another form: "+got, got != "good")
 	n.consents("good", "Use it")
 	n.state("connected to")
 
@@ -167,17 +169,15 @@ func TestAttackFilesMCPInPage(t *testing.T) {
 	holds(t, "the first", n.one(once, "good_echo", "text", "mine"), "mine")
 	// An answer with another id is none.
 	n.check(`void (first.call = (id, p, s) => { for (const i of [0, -1, id + 1, String(id), null]) s.say({id: i, result: {content: [{type: "text", text: "forged"}]}}); s.say({id, result: {content: [{type: "text", text: "true"}]}}); s.say({id, result: {content: [{type: "text", text: "late"}]}}); })`)
-	if got := n.one(once, "good_echo", "text", "x"); !strings.Contains(got, "true") || strings.Contains(got, "forged") || strings.Contains(got, "late") {
-		t.Errorf("ids: %s", got)
-	}
+	got = n.one(once, "good_echo", "text", "x")
+	count.Try("an answer with another id: "+got, !strings.Contains(got, "true") || strings.Contains(got, "forged") || strings.Contains(got, "late"))
 	// A tool with the name of one of the page's is left out.
 	n.click("#tab-settings")
 	n.offer("code", "", "run")
 	n.consents("code", "Use it")
 	holds(t, "the page's own tool", n.one("", "code_run", "code", "return 6 * 7"), "42")
-	if got := n.check(`String(servers.code.got)`); strings.Contains(got, "tools/call") {
-		t.Errorf("the server had %s", got)
-	}
+	got = n.check(`String(servers.code.got)`)
+	count.Try("a tool with a name of the page's: "+got, strings.Contains(got, "tools/call"))
 	// A message beyond the limit, and messages without end, end the server.
 	for name, call := range map[string]string{"big": `s.port.postMessage("x".repeat(9e6))`, "odd": `s.port.postMessage({})`, "flood": `for (let i = 0; i < 20000; i++) s.say({method: "notifications/progress", params: {progressToken: 0, progress: i}})`} {
 		n.click("#tab-settings")
@@ -202,9 +202,8 @@ func TestAttackFilesMCPInPage(t *testing.T) {
 	// A flood of offers is a few lines, and the page goes on.
 	n.check(`void (() => { for (let i = 0; i < 2000; i++) offer("f" + i, ["echo"]); })()`)
 	n.wait("the last is refused", `servers.f1999.ended`)
-	if got := strings.Fields(rows()); len(got) != 2+5 {
-		t.Errorf("after a flood: %v", got)
-	}
+	got = rows()
+	count.Try("a flood of offers: "+got, len(strings.Fields(got)) != 2+5)
 	holds(t, "the page works", n.one("", "read", "path", "notes/plan.md"), "TODO")
 	noErrors(t, n.in)
 }

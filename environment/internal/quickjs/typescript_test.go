@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 )
 
@@ -87,6 +88,8 @@ func TestTypeScriptColumns(t *testing.T) {
 
 // A library that does not do its work reaches no tool, is killed, and returns at most code, which runs as the model's own does.
 func TestAttackTypeScriptLibrary(t *testing.T) {
+	count := attack.Start(t, "machine")
+	count.NoSwitch("the library runs without tools and below limits, as any code does: TestAttackRealm has the controls")
 	for _, c := range []struct{ name, library, want string }{
 		{"calls a tool", `const e = await callTool("write", {path: "a"}).catch((e) => e); return {code: e.code}; `, "TOOL_NOT_FOUND"},
 		{"never ends", "for (;;); ", "TIMEOUT"},
@@ -97,8 +100,7 @@ func TestAttackTypeScriptLibrary(t *testing.T) {
 		r := runner(t, Options{Memory: 64 << 20})
 		r.types.Library = func(context.Context) (string, error) { return c.library, nil }
 		plain, err := r.StripTypes(t.Context(), "let a: number")
-		if got := fmt.Sprint(plain, err); !strings.Contains(got, c.want) {
-			t.Errorf("%s: %s, want %s", c.name, got, c.want)
-		}
+		got := fmt.Sprint(plain, err)
+		count.Try("a library that "+c.name+": "+got, !strings.Contains(got, c.want))
 	}
 }
