@@ -101,7 +101,74 @@ func TestFilesSubagent(t *testing.T) {
 	if n := len(f.requests()); n != before {
 		t.Errorf("%d requests after the stop", n-before)
 	}
+
 	noErrors(t, p)
+
+	// A long file is seen while the model writes it: its name, its end and its size. Then comes the change.
+	lines := strings.Repeat("a line of the file\n", 500)
+	write := turn{calls: []call{tc("write", "path", "long.txt", "content", "The beginning.\n"+lines+"HALF\n"+lines+"The end.\n")}, args: make(chan struct{})}
+	drafted := func(words string) {
+		t.Helper()
+		f.wait(words, `document.querySelector("#cards > li:last-child .live pre")?.textContent.includes(`+js(words)+`)`)
+		for part, want := range map[string]string{"summary b": "write long.txt", "summary span": "being written, 10.0 KB"} {
+			f.wait(part, `document.querySelector("#cards > li:last-child `+part+`").textContent.startsWith(`+js(want)+`)`)
+		}
+		f.wait("the line of state has the size", `document.getElementById("life").textContent.startsWith("Writing long.txt · 10.0 KB · ")`)
+		if got := f.check(`String(document.querySelector("#cards > li:last-child .live pre").textContent.length < 8100) + document.querySelector("#cards > li:last-child .live button").hidden`); got != "truetrue" {
+			t.Errorf("its draft is not short, or it can be stopped before it begins: %s", got)
+		}
+	}
+	f.then(write, turn{text: "It is written."})
+	f.say("write it")
+	drafted("a line of the file\na line")
+	agentPictures(t, p, "draft")
+	close(write.args)
+	holds(t, "the question", f.asks(), "long.txt", "The beginning.", "HALF")
+	if got := f.check(`document.querySelector("#cards > li:last-child .live pre").hidden`); got != "true" {
+		t.Error("the draft is still there")
+	}
+	f.answer(once)
+	shows(t, p, "It is written.")
+	f.rested()
+
+	// Below a drawer the Stop button stays free. A stop while the model writes ends the card, and nothing is written.
+	write.args = make(chan struct{})
+	defer close(write.args)
+	write.calls = []call{tc("write", "path", "never.txt", "content", "The beginning.\n"+lines)}
+	f.then(write)
+	must(t, p.Viewport(ctx, 1024, 768, 1))
+	f.say("and more")
+	f.wait("its draft", `document.querySelector("#cards > li:last-child .live pre")?.textContent.includes("a line of the file")`)
+	must(t, p.Click(ctx, "#panes"))
+	if f.check(`document.body.hasAttribute("data-drawer")`) != "true" {
+		must(t, p.Click(ctx, "#panes"))
+	}
+	f.wait("the drawer is open, and Stop is not below it", `document.querySelector("aside").checkVisibility() && (() => { const r = document.getElementById("stop").getBoundingClientRect();
+		return document.getElementById("stop").contains(document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2)); })()`)
+	agentShot(t, p, "drawer")
+	must(t, p.Click(ctx, "#stop"))
+	f.rested()
+	f.wait("the card is stopped", `document.querySelector("#cards > li:last-child").className === "stopped" && document.querySelector("#cards > li:last-child").textContent.includes("Written until then")`)
+	must(t, p.Viewport(ctx, 0, 0, 0))
+
+	// The page's own check of its walls is made once, and is no attempt of somebody's.
+	f.check(`(document.getElementById("tab-shield").click(), document.getElementById("tab-shield").click())`)
+	f.wait("the walls", `document.querySelectorAll("#holds li").length >= 10`)
+	if got := f.check(`new Set([...document.querySelectorAll("#holds b")].map((e) => e.textContent)).size === document.querySelectorAll("#holds li").length`); got != "true" {
+		t.Error("the walls are listed twice")
+	}
+	if got := f.check(`[...document.querySelectorAll("#stopped li")].map((e) => e.textContent).join("; ")`); got != "" {
+		t.Errorf("stopped: %s", got)
+	}
+}
+
+// agentShot writes one screenshot, with -pictures.
+func agentShot(t *testing.T, p *e2e.Page, name string) {
+	t.Helper()
+	if *pictures != "" {
+		_, err := p.Screenshot(testContext(t), e2e.Shot{File: filepath.Join(*pictures, name+".png")})
+		must(t, err)
+	}
 }
 
 // The card of a subagent that was stopped, or whose page was closed, shows its name, its steps and its text after

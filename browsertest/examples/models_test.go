@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -44,6 +45,7 @@ type turn struct {
 	pace   time.Duration // between pieces of 64 bytes
 	hold   chan struct{} // waited for in the middle of the text, or before the failure
 	input  int           // tokens of the request, 0 for 10
+	args   chan struct{} // waited for in the middle of the arguments of the only call
 }
 
 type call struct {
@@ -259,6 +261,27 @@ func (t turn) write(w http.ResponseWriter, n int) {
 	for i, c := range t.calls {
 		args, _ := json.Marshal(c.args)
 		calls = append(calls, e2e.Called{ID: fmt.Sprintf("m%d-%d", n, i), Tool: c.tool, Args: string(args)})
+	}
+	if t.args != nil {
+		part := func(id, tool, text string) {
+			out.Delta(map[string]any{"tool_calls": []any{map[string]any{"index": 0, "id": id, "type": "function", "function": map[string]any{"name": tool, "arguments": text}}}})
+		}
+		c := calls[0]
+		if path, ok := t.calls[0].args["path"]; ok { // first, as in the tool's description
+			first, _ := json.Marshal(path)
+			rest := maps.Clone(t.calls[0].args)
+			delete(rest, "path")
+			more, _ := json.Marshal(rest)
+			c.Args = `{"path":` + string(first) + "," + string(more[1:])
+		}
+		part(c.ID, c.Tool, "")
+		half := len(c.Args) / 2
+		for rest := c.Args[:half]; rest != ""; rest = rest[min(64, len(rest)):] {
+			part("", "", rest[:min(64, len(rest))])
+		}
+		<-t.args
+		part("", "", c.Args[half:])
+		calls = nil
 	}
 	out.End(calls, 10)
 }

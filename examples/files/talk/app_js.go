@@ -428,6 +428,10 @@ func (t *Talk) ran(c *card, p sandbox.PartRecord, now bool) {
 	}
 }
 
+// mostWrote is the number of bytes of the arguments that an app is told while the model writes them. Then it waits for
+// all of them.
+const mostWrote = 256 << 10
+
 // wrote takes a part of the arguments that the model writes. The app is there from the beginning if the user allows
 // all calls of the tool. Otherwise it could pass on the arguments of a call that they will refuse.
 func (t *Talk) wrote(c *card, delta string) {
@@ -436,15 +440,19 @@ func (t *Talk) wrote(c *card, delta string) {
 			go c.app.open()
 		}
 	}
-	if c.app == nil || c.args != nil {
+	if c.args != nil {
 		return
 	}
-	c.wrote += delta
+	t.drafts(c, delta)
+	if c.app == nil || len(c.wrote) > mostWrote {
+		return
+	}
+	c.wrote = append(c.wrote, delta...)
 	if len(c.wrote)-c.parsed < 32+c.parsed/8 { // all of it is read each time
 		return
 	}
 	c.parsed = len(c.wrote)
-	if args, ok := partial(c.wrote); ok {
+	if args, ok := partial(string(c.wrote)); ok {
 		c.app.part = args
 		c.app.tell(t.ctx)
 	}

@@ -38,9 +38,12 @@ type card struct {
 	args  any    // nil until the model has written them
 	app   *app   // the page of the tool, nil without one
 
-	wrote  string // the beginning of args, for app
-	parsed int    // bytes of it that app was told
-	agent  *agent // that the call started, nil without one
+	wrote  []byte      // the beginning of args, for app
+	parsed int         // bytes of it that app was told
+	draft  draft       // of args, while the model writes them
+	drawn  *time.Timer // shows draft, nil if it is shown
+	shown  bool        // the card shows draft
+	agent  *agent      // that the call started, nil without one
 }
 
 // seen is the outcome of a call as models receive it: here for a model on this machine, far for one
@@ -164,6 +167,50 @@ func (c *card) soFar(output any) {
 	}
 }
 
+// draftEvery is the time between two views of a draft.
+const draftEvery = 100 * time.Millisecond
+
+// drafts shows the arguments on the card while the model writes them.
+func (t *Talk) drafts(c *card, delta string) {
+	c.draft.write(delta)
+	if c.drawn == nil {
+		c.drawn = time.AfterFunc(draftEvery, func() {
+			if c.drawn = nil; c.args == nil && c.item.Get("className").String() == "running" {
+				t.showDraft(c)
+			}
+		})
+	}
+}
+
+func (t *Talk) showDraft(c *card) {
+	c.shown = true
+	t.head(c, c.draft.arguments())
+	c.state("being written, " + dom.Size(int64(c.draft.size)))
+	if text := c.draft.end(); text != "" {
+		c.live.Set("hidden", false)
+		c.live.Set("textContent", text)
+		c.live.Call("setAttribute", "aria-label", "Being written")
+		c.live.Set("scrollTop", c.live.Get("scrollHeight"))
+	}
+}
+
+// whole ends the draft, because the arguments are there, or will not come.
+func (c *card) whole() {
+	if c.drawn != nil {
+		c.drawn.Stop()
+		c.drawn = nil
+	}
+	c.wrote = nil
+	c.live.Set("hidden", true)
+	c.live.Set("textContent", "")
+	c.live.Call("setAttribute", "aria-label", "Output so far")
+	if c.shown {
+		c.shown = false
+		c.state("")
+		c.offer.Reset(patience)
+	}
+}
+
 // asked shows that a question about the call is open.
 func (c *card) asked() {
 	c.asks++
@@ -184,18 +231,24 @@ func (c *card) state(text string) { c.note.Set("textContent", text) }
 func (t *Talk) input(c *card, v any) {
 	c.part("Input", v)
 	c.args = v
+	c.whole()
 	m, _ := v.(map[string]any)
-	s := about(m)
+	t.head(c, m)
+	c.path, _ = m["path"].(string)
+	if c.name == "todo" {
+		t.todo(v)
+	}
+}
+
+// head shows the most telling argument in the head of the card, and in the conversation.
+func (t *Talk) head(c *card, args map[string]any) {
+	s := about(args)
 	if s != "" {
 		c.head.Call("replaceChildren", c.name+" ", dom.Create("code", s))
 	}
-	c.path, _ = m["path"].(string)
 	if c.step != nil && c.step.what != s {
 		c.step.what = s
 		t.showGroup(c.group)
-	}
-	if c.name == "todo" {
-		t.todo(v)
 	}
 }
 

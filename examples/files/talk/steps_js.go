@@ -283,10 +283,14 @@ func (t *Talk) Does() string {
 			if c.asks > 0 {
 				return "Waiting for your answer"
 			}
+			text := "Using " + c.name
 			if v, ok := verbs[c.name]; ok {
-				return strings.TrimSpace(v.now + " " + c.step.what)
+				text = strings.TrimSpace(v.now + " " + c.step.what)
 			}
-			return "Using " + c.name
+			if c.args == nil && c.draft.size > 0 {
+				text += " · " + dom.Size(int64(c.draft.size))
+			}
+			return text
 		}
 	}
 	switch {

@@ -566,8 +566,19 @@ func (t *Talk) Items() []js.Value { return t.items }
 // Last returns the beginning of the last text of the model.
 func (t *Talk) Last() string { return strings.TrimSpace(t.last.String()) }
 
-// Ended shows that the run has ended: links below its answer, and no more list of things that are done.
+// Ended shows that the run has ended: links below its answer, no more list of things that are done, and no call at
+// work. One whose arguments did not come to their end has not begun, and is not stored.
 func (t *Talk) Ended() {
+	for _, c := range t.cards {
+		if c.args == nil && c.item.Get("className").String() == "running" {
+			last := c.draft.end()
+			c.whole()
+			if last != "" {
+				c.part("Written until then", last)
+			}
+			t.stepped(c, c.end(true, false, "stopped", nil), nil)
+		}
+	}
 	t.answered()
 	if t.options.InView(t) {
 		t.ShowTodo()
