@@ -187,8 +187,12 @@ func (t *Talk) showDraft(c *card) {
 	t.head(c, c.draft.arguments())
 	c.state("being written, " + dom.Size(int64(c.draft.size)))
 	if text := c.draft.end(); text != "" {
+		first := c.live.Get("hidden").Bool()
 		c.live.Set("hidden", false)
 		c.live.Set("textContent", text)
+		if first && t.options.InView(t) { // later it stays where the user has it
+			c.item.Call("scrollIntoView", map[string]any{"block": "nearest"})
+		}
 		c.live.Call("setAttribute", "aria-label", "Being written")
 		c.live.Set("scrollTop", c.live.Get("scrollHeight"))
 	}
@@ -301,7 +305,7 @@ func (c *card) end(bad, denied bool, why string, output any) string {
 	if c.who != nil {
 		c.part("Who decided", c.who)
 	}
-	if why != "" {
+	if why != "" && why != "stopped" { // which the head of the card says
 		c.part("Why", why)
 	}
 	if a := c.agentOf(output); a != nil || c.agent != nil {
