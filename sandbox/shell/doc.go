@@ -20,11 +20,11 @@
 //   - / is the folder, and .. ends there. There is no home folder, and no /dev except null, stdin,
 //     stdout, stderr and fd. mktemp makes /tmp in the folder.
 //   - There are no processes. &, wait and jobs work on parts of the script, and kill and $! reach
-//     nothing else.
+//     nothing else. $$ is 1, and a signal to it runs its trap or ends the script.
 //   - coproc and ~user are refused.
 //   - A negative subscript before the first element of an array ends the command.
 //   - The command in <(…) runs to its end first, and prints at most 8 MiB. The one in >(…) runs when
-//     the statement ends.
+//     the statement ends. A program of the Runner reads <(…) and can't write to >(…).
 //   - The environment has PATH, HOME=/, LC_ALL, UID, EUID, GID and the variables that the script
 //     exports.
 //   - ln -s, chmod and touch -d work where the folder has links, permissions and times: in memory and on a
@@ -34,8 +34,8 @@
 //     by name. Times are in UTC.
 //   - A redirect into a file becomes visible to others when the redirected command ends, or the file
 //     is closed, and then completely.
-//   - Aliases are not expanded. There is no DEBUG trap, no shopt nocasematch, and no attribute -i of
-//     variables. ${#m[@]} of an associative array is 1.
+//   - Aliases are not expanded. There is no shopt failglob, no compgen and no ${v~~}. declare -f prints a function
+//     in a form of its own. Messages name no line.
 //   - xargs -P runs its commands one after the other, and tail -f ends at the end of the file.
 //   - A pattern with a back reference or look-around has a limit of steps. grep -P has no atomic
 //     groups and no conditions.
