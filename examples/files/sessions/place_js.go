@@ -312,15 +312,20 @@ func (m places) elsewhere(ctx context.Context, t *talk.Talk, _ sandbox.Model, te
 	return ended
 }
 
+// sentence is an error in words for the user.
+type sentence string
+
+func (s sentence) Error() string { return string(s) }
+
 // ready copies the folder to the box, after a question when it is new there. Changes that the user has not seen come first.
 func (m places) ready(ctx context.Context, t *talk.Talk, a *away, b place.Box, files []sandbox.File) (err error) {
 	switch {
 	case b.URL == "" || b.Credential == "":
-		return errors.New("No box is connected: choose a place below the message field.")
+		return sentence("No box is connected: choose a place below the message field.")
 	case len(files) > 0:
-		return errors.New("A chat " + a.in() + " takes no files with a message, and no skills: put them into the folder first.")
+		return sentence("A chat " + a.in() + " takes no files with a message, and no skills: put them into the folder first.")
 	case m.Waits():
-		return errors.New("Review the changes first, and apply or discard them. Then send this again.")
+		return sentence("Review the changes first, and apply or discard them. Then send this again.")
 	}
 	if a.about, err = b.About(ctx); err != nil {
 		return err
@@ -331,7 +336,7 @@ func (m places) ready(ctx context.Context, t *talk.Talk, a *away, b place.Box, f
 		if some, err := m.take(ctx, t, a, b); err != nil {
 			return err
 		} else if some {
-			return errors.New("Changes of before have come from " + a.name() + ": review them first. Then send this again.")
+			return sentence("Changes of before have come from " + a.name() + ": review them first. Then send this again.")
 		}
 	}
 	dom.Status("Reading the folder…")
