@@ -56,7 +56,7 @@ func (p *impl) open(parent iframe.Element) error {
 	if !v.root.OK() {
 		root, err := jsx.Call(v.host.Value(), "attachShadow", map[string]any{"mode": "open"})
 		if err != nil {
-			return errors.Join(errors.New("panel: the parent can't hold it, so use a section or a div"), err)
+			return err // a section or a div can have one
 		}
 		v.root = dom.Of(root)
 	}
@@ -171,13 +171,7 @@ func (v *view) build() (err error) {
 			}
 		}
 	})
-	on("tool", "change", func(dom.Node) {
-		if b := v.theBox(); b != nil {
-			if t, err := b.Toolset().Lookup(v.parts["tool"].Get("value").Text()); err == nil {
-				v.parts["args"].Set("value", template(t.Parameters))
-			}
-		}
-	})
+	on("tool", "change", func(dom.Node) { v.fillArguments() })
 	on("form", "submit", func(e dom.Node) {
 		e.Call("preventDefault")
 		go v.explain()
@@ -293,8 +287,17 @@ func (v *view) fillTools() {
 	}
 	if chosen != "" {
 		choice.Set("value", chosen)
-	} else if t, err := b.Toolset().Lookup(choice.Get("value").Text()); err == nil {
-		v.parts["args"].Set("value", template(t.Parameters))
+	} else {
+		v.fillArguments()
+	}
+}
+
+// fillArguments shows arguments to begin with for the chosen tool.
+func (v *view) fillArguments() {
+	if b := v.theBox(); b != nil {
+		if t, err := b.Toolset().Lookup(v.parts["tool"].Get("value").Text()); err == nil {
+			v.parts["args"].Set("value", template(t.Parameters))
+		}
 	}
 }
 

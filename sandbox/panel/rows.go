@@ -73,19 +73,28 @@ func (l *lists) counters() (names []string, tables [][][]string) {
 
 // fieldsOf returns the members of a value's JSON, sorted, with their values.
 func fieldsOf(v any) [][]string {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return [][]string{{"error", oneLine(err.Error())}}
-	}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(data, &members) != nil {
-		return [][]string{{"", oneLine(string(data))}}
+	members, text := membersOf(v)
+	if members == nil {
+		return [][]string{{"", oneLine(text)}}
 	}
 	var out [][]string
 	for _, k := range slices.Sorted(maps.Keys(members)) {
 		out = append(out, []string{oneLine(k), oneLine(string(members[k]))})
 	}
 	return out
+}
+
+// membersOf returns the members of a value's JSON. If it is no object, they are nil, and the text is the JSON or
+// the error.
+func membersOf(v any) (members map[string]json.RawMessage, text string) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err.Error()
+	}
+	if json.Unmarshal(data, &members) != nil {
+		members = nil
+	}
+	return members, string(data)
 }
 
 // row is a line of a list, with a text that is shown when it is opened.
@@ -173,7 +182,13 @@ func ofEvent(e protocol.TraceEvent) row {
 	if e.Type == protocol.TraceEnd {
 		words = append(words, e.Status, strconv.FormatFloat(e.DurationMS, 'f', 1, 64)+" ms")
 	}
-	n.line = oneLine(strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " · "))
+	for _, w := range words {
+		if w != "" && n.line != "" {
+			n.line += " · "
+		}
+		n.line += w
+	}
+	n.line = oneLine(n.line)
 	switch {
 	case e.Decision == protocol.ActionDeny || e.Status == "denied":
 		n.state = "deny"
@@ -213,11 +228,7 @@ func ofChunk(c sandbox.Chunk, err error) row {
 // filled returns the fields of a chunk that are set. Chunk's own JSON would add its methods to the page.
 func filled(c sandbox.Chunk) map[string]json.RawMessage {
 	type plain sandbox.Chunk
-	var all map[string]json.RawMessage
-	data, err := json.Marshal(plain(c))
-	if err != nil || json.Unmarshal(data, &all) != nil {
-		return nil
-	}
+	all, _ := membersOf(plain(c))
 	maps.DeleteFunc(all, func(_ string, v json.RawMessage) bool {
 		return string(v) == `""` || string(v) == "null" || string(v) == "false"
 	})
