@@ -20,7 +20,8 @@ var differsInPage = map[string]string{
 	`awk 'BEGIN { "echo hi" | getline x; print x }'`:            "a program in WASI starts no other",
 	`awk '{ print | "sort" }' names.txt`:                        "a program in WASI starts no other",
 	`awk '{print > "out_" NR ".txt"}' names.txt; cat out_1.txt`: "POSIX leaves this open: there the name ends at the first space, and mawk takes all of it",
-	"echo 'bad' | jq .; echo $?":                                agentlines.Depends + "jq 1.7 ends with 5 after JSON that can't be read, older ones with 2 or 4",
+	`split -l 3 names.txt && ls x*; split -n 2 names.txt p_; ls p_*; split -a 3 -d -l 5 names.txt num; ls num*; split -b 20 --additional-suffix=.part names.txt z; ls z*; cat z*.part | cmp - names.txt && echo joined; split -C 12 names.txt c_; wc -l c_* | tail -1; seq 10 | split -l 4 - s_; tail -n 1 s_ac; split -n l/2 names.txt l_; wc -l < l_aa; split -n r/2 names.txt r_; head -2 r_aa; split --filter='wc -l' -l 4 names.txt`: "split is a program in a page, and starts no other for --filter",
+	"echo 'bad' | jq .; echo $?": agentlines.Depends + "jq 1.7 ends with 5 after JSON that can't be read, older ones with 2 or 4",
 }
 
 // The shell of a page, with the starter tools, answers the command lines that agents type as the machine's bash did: a sample, and all of
