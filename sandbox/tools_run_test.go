@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/bailey-go/bailey/fsaccess"
+	"github.com/bailey-go/bailey/internal/attack"
 	"github.com/bailey-go/bailey/protocol"
 	"github.com/bailey-go/bailey/sandbox"
 	"github.com/bailey-go/bailey/sandbox/policy"
@@ -427,6 +428,8 @@ func (c codeOf) RunCode(ctx context.Context, tools *protocol.Toolset, _ string, 
 
 // The names of Casys PML are names of our tools in code too: the same rules, questions and refusals.
 func TestAttackOtherSystemsNamesInCode(t *testing.T) {
+	count := attack.Start(t, "20")
+	count.NoSwitch("the names are those of our tools, whose gate has its own controls")
 	call := func(ctx context.Context, tools *protocol.Toolset, id string, a args) string {
 		tool, err := tools.Lookup(id)
 		if err != nil {
@@ -476,8 +479,6 @@ func TestAttackOtherSystemsNamesInCode(t *testing.T) {
 		for _, r := range asker.Requests() {
 			asked += r.Tool
 		}
-		if got != c.want || asked != c.asked {
-			t.Errorf("%s: %s, asked about %q; want %s, %q", c.name, got, asked, c.want, c.asked)
-		}
+		count.Try(fmt.Sprintf("%s: %s, asked about %q", c.name, got, asked), got != c.want || asked != c.asked)
 	}
 }
