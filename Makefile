@@ -115,11 +115,13 @@ e2e: $(RUNNER) $(SUM) node_modules wasitools ## the end-to-end tests and those o
 	cd browsertest && $(GO) test -json -count=1 -timeout 60m -parallel 3 ./examples ./loadertest ./internal/runner | $(SUM)
 
 .PHONY: environments
-environments: $(SUM) wasitools node_modules ## the tests of module environment with all that they can use: installs PostgreSQL, bubblewrap and haproxy, builds an API server of Kubernetes
+environments: $(SUM) wasitools node_modules ## the tests of module environment with all that they can use: installs PostgreSQL, bubblewrap and haproxy, builds gVisor and an API server of Kubernetes
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null && command -v bwrap >/dev/null && command -v haproxy >/dev/null || \
 	  { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq; apt-get install -y -qq --no-install-recommends postgresql bubblewrap haproxy; \
 	  else echo "PostgreSQL, bubblewrap or haproxy is missing (Debian: apt-get install postgresql bubblewrap haproxy)"; exit 1; fi; }
 	@mkdir -p $(BIN)
+	@# gVisor, in which a test runs a box. The first build takes 2.5 minutes of a processor.
+	cd $(CLUSTER)/gvisor && CGO_ENABLED=0 $(GO) build -o $(BIN)/runsc gvisor.dev/gvisor/runsc
 	cd environment && $(GO) test -json -count=1 -timeout 60m ./... | $(SUM)
 	@# An API server of Kubernetes, for the module that is its client. The first build takes 13 minutes of a processor.
 	cd $(CLUSTER)/apiserver && $(GO) build -o $(BIN)/etcd go.etcd.io/etcd/server/v3 && $(GO) build -o $(BIN)/kube-apiserver k8s.io/kubernetes/cmd/kube-apiserver
@@ -136,7 +138,7 @@ browsers: $(RUNNER) $(SUM) testwasm wasitools ## the browser tests in Firefox ES
 .PHONY: lint
 lint: node_modules examples ## gofmt, vet, staticcheck, tsc, govulncheck, size budgets
 	@bad=$$(git ls-files '*.go' | xargs gofmt -l); if [ -n "$$bad" ]; then echo "gofmt would change:"; echo "$$bad"; exit 1; fi
-	@for m in . $(NESTED) $(CLUSTER) $(CLUSTER)/apiserver; do if [ -f $$m/go.mod ]; then (cd $$m && $(GO) mod tidy -diff) || { echo "go mod tidy would change $$m/go.mod"; exit 1; }; fi; done
+	@for m in . $(NESTED) $(CLUSTER) $(CLUSTER)/apiserver $(CLUSTER)/gvisor; do if [ -f $$m/go.mod ]; then (cd $$m && $(GO) mod tidy -diff) || { echo "go mod tidy would change $$m/go.mod"; exit 1; }; fi; done
 	$(GO) vet ./... && $(WASM) $(GO) vet ./...
 	$(GO) build -modfile=internal/tools/go.mod -o $(BIN)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@# Many names are used only in the page, so only the page's build reports unused ones (U1000).

@@ -139,7 +139,7 @@ func TestRefused(t *testing.T) {
 
 // Each module of the repository is tagged, or is for its development alone.
 func TestEachModuleIsKnown(t *testing.T) {
-	development := []string{"environment/kubernetes/apiserver", "internal/tools", "sandbox/secrets/publicset"}
+	development := []string{"environment/kubernetes/apiserver", "environment/kubernetes/gvisor", "internal/tools", "sandbox/secrets/publicset"}
 	list, err := command(t.Context(), root, nil, "git", "ls-files", "go.mod", "*/go.mod")
 	must(t, err)
 	var dirs []string
