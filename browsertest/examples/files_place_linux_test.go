@@ -350,7 +350,7 @@ func TestFilesThisComputer(t *testing.T) {
 	look("menu-cloud")
 	press(t, p, "#place-cloud")
 	enter("http://front.example " + credential)
-	asks("the address must begin with https://")
+	asks("The address must begin with https://")
 	look("cloud-connect")
 	enter("http://" + cloud + " " + credential)
 	asks("Reload to connect to http://" + cloud)
