@@ -43,7 +43,7 @@ CACHED = $$($(GO) list ./... | grep -vxE "$$($(GO) list -m)(/internal/jsx/blockl
 # 77 s in place of 46). make soak, e2e, attack and bench leave it out.
 LEAN := --js-flags=--liftoff-only,--wasm-lazy-validation
 
-# The packages of agent.wasm that are compiled without inlining, for its size: all but those that draw an answer.
+# The packages of agent.wasm and of examples/files that are compiled without inlining, for their size: all but those that draw an answer.
 COLD := github.com/bailey-go/bailey/...,!github.com/bailey-go/bailey/iframe/...,!github.com/bailey-go/bailey/internal/jsx,!github.com/bailey-go/bailey/internal/frame,!github.com/bailey-go/bailey/internal/wire/...,mvdan.cc/sh/v3/...
 
 # Runs a command with its temporary files in memory.
@@ -61,8 +61,8 @@ run: $(BIN)/wasm_exec ## serve the examples on loopback, build each when it is o
 
 .PHONY: examples
 examples: $(BIN)/wasm_exec wasitools ## build the examples as they are deployed, into build/examples
-	@# Compression uses one processor, so as many examples are built at once as there are.
-	@{ for f in examples/*/main.go; do d=$$(dirname $$f); echo "./$$d -o build/examples/$$(basename $$d)"; done; \
+	@# Compression uses one processor, so as many examples are built at once as there are. The largest is built cold.
+	@export COLD="$(COLD)"; { for f in examples/*/main.go; do d=$$(dirname $$f); echo "./$$d -o build/examples/$$(basename $$d)$$([ $$d != examples/files ] || echo ' -cold $$COLD')"; done; \
 	  echo "./wasm_exec/prebuilt -name bailey -o build/examples/plain"; } | xargs -P $$(nproc) -I{} sh -c '$(BIN)/wasm_exec build {}'
 	cp examples/plain/web/* build/examples/plain/
 	@for n in files tool; do mkdir -p build/examples/$$n/tools && cp build/tools/* build/examples/$$n/tools/; done
