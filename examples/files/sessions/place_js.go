@@ -191,7 +191,7 @@ func (m places) connect(to *away, trouble string) {
 
 // end removes the copies of a conversation that the cloud box has. It is called when the conversation is deleted.
 func (m places) end(rec sandbox.SessionRecord) {
-	if !inCloud(rec) {
+	if a := m.aways[rec.ID]; !inCloud(rec) && (a == nil || !a.cloud) {
 		return
 	}
 	if b := m.ofBox(&away{cloud: true}, rec.ID); b.URL != "" && b.End(m.ctx) != nil {
