@@ -195,6 +195,19 @@ func TestDocsProvider(t *testing.T) {
 	}
 }
 
+// README.md has the program of the template hello, without its comments and its build tag.
+func TestDocsHello(t *testing.T) {
+	program, err := templates.ReadFile("templates/hello/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(string(program), "\npackage main")
+	comment := regexp.MustCompile(`(?m) *//[^"\n]*$`)
+	if got := goBlock(t, "README.md", "NewDocument"); comment.ReplaceAllString(got, "") != comment.ReplaceAllString("package main"+text, "") {
+		t.Errorf("README.md has\n%s\nthe template has\n%s", got, text)
+	}
+}
+
 // docs/agent-in-100-lines.md has the program of the template agent, to the letter.
 func TestDocsAgent(t *testing.T) {
 	doc, err := os.ReadFile("../docs/agent-in-100-lines.md")
