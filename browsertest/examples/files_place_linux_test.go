@@ -200,6 +200,7 @@ func TestFilesThisComputer(t *testing.T) {
 		t.Error("the menu offers to connect anew, before anything was connected")
 	}
 	look("menu")
+	must(t, p.Press(ctx, "Escape"))
 	press(t, p, "#place-computer")
 	paste("http://" + at)
 	asks("not the line of bailey-box")
@@ -314,7 +315,6 @@ func TestFilesThisComputer(t *testing.T) {
 	line, _ = bailey(t, program, args...)
 	press(t, p, "#send")
 	must(t, p.WaitFor(ctx, `document.getElementById("trouble-text").textContent.includes("it was started again")`))
-	press(t, p, "#model-chip")
 	press(t, p, "#place-again")
 	paste(line)
 	saysStatus(t, p, "Connected.")
@@ -348,6 +348,7 @@ func TestFilesThisComputer(t *testing.T) {
 	}
 	press(t, p, "#model-chip")
 	look("menu-cloud")
+	must(t, p.Press(ctx, "Escape"))
 	press(t, p, "#place-cloud")
 	enter("http://front.example " + credential)
 	asks("The address must begin with https://")
