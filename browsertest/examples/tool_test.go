@@ -108,13 +108,13 @@ var shipped = map[string]struct{ line, want string }{
 	"jq": {"toml2json config.toml | jq .oven.heat", "220\n"}, "yq": {"toml2json config.toml | yq .oven.fan", "true\n"}, "awk": {"awk -F, '{s += $3} END {print s}' menu.csv", "134\n"},
 	"toml2json": {"toml2json -c config.toml", `"heat":220`}, "csv": {"csv -s dish -w 'sold>30' menu.csv", "soup\nbread\n"}, "xmllint": {"echo '<a><b/></a>' | xmllint --format", "  <b/>\n"},
 	"minify": {"echo 'a { color : #ff0000 }' | minify -t css", "a{color:red}"}, "shfmt": {"echo 'if true;then echo  x;fi' | shfmt", "if true; then echo x; fi\n"}, "markdown": {"markdown notes.md", "<em>Ana</em>"},
-	"dd": {"dd if=menu.csv bs=5 count=1 status=none", "dish,"}, "install": {"install notes.md installed.md", ""}, "unlink": {"unlink installed.md", ""}, "numfmt": {"numfmt --to=iec 2048", "2.0K\n"}, "tsort": {"echo b c a b | tsort", "a\nb\nc\n"}, "groups": {"groups", "user\n"},
+	"dd": {"dd if=menu.csv bs=5 count=1 status=none", "dish,"}, "install": {"install notes.md installed.md", ""}, "unlink": {"unlink nothing.txt", "nothing.txt"}, "numfmt": {"numfmt --to=iec 2048", "2.0K\n"}, "tsort": {"echo b c a b | tsort", "a\nb\nc\n"}, "groups": {"groups", "user\n"},
 	"git":     {"git --version", "git version 2.39.5\n"},
 	"sqlite3": {"sqlite3 -csv t.db 'create table t(a); insert into t values (6),(7); select sum(a) from t'", "13\n"},
 }
 
-// complains are the tools whose row ends with an error: a difference, a false, and effects that a folder here has not.
-var complains = map[string]bool{"diff": true, "patch": true, "false": true, "tty": true, "timeout": true, "chmod": true, "ln": true, "rmdir": true, "printenv": true, "comm": true}
+// complains are the tools whose row ends with an error: a difference, a false, files that are not there, and effects that a folder here has not.
+var complains = map[string]bool{"unlink": true, "diff": true, "patch": true, "false": true, "tty": true, "timeout": true, "chmod": true, "ln": true, "rmdir": true, "printenv": true, "comm": true}
 
 func TestToolRunsEveryTool(t *testing.T) {
 	t.Parallel()
