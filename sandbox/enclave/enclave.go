@@ -134,12 +134,12 @@ func (r *Runner) runPML(ctx context.Context, init string, rpc func(ctx context.C
 		code = m.Inline + "\n" + code
 	}
 	code = "const {" + strings.Join(names, ", ") + "} = args; " + code
-	context := map[string]any{}
-	maps.Copy(context, m.Context)
-	res, err := r.RunCode(ctx, tools, code, context)
+	vars := map[string]any{}
+	maps.Copy(vars, m.Context)
+	res, err := r.RunCode(ctx, tools, code, vars)
 	if err == nil && res.Error != nil && res.Error.Name == "SyntaxError" && res.Stats.ToolCalls == 0 && res.Stats.ConsoleCalls == 0 {
 		if plain, failed := r.StripTypes(ctx, code); failed == nil && plain != code {
-			res, err = r.RunCode(ctx, tools, plain, context)
+			res, err = r.RunCode(ctx, tools, plain, vars)
 		}
 	}
 	if err != nil {

@@ -40,7 +40,8 @@ import (
 //	{"id": "the question's id", "answers": ["once"]}
 //
 // There is an answer for each request: once, session, project, reject or never. addToolApprovalResponse answers nothing,
-// because the part of a call has only its tool and its input.
+// because the part of a call has only its tool and its input. While several chats of the user are answered, each of
+// their streams has the question, since a subagent's session is none of theirs. The first answer counts.
 //
 // The Handler refuses requests of pages of other origins (see [http.CrossOriginProtection]). It authenticates nobody: wrap it. Whoever reaches it
 // can send messages and answer questions as the user.

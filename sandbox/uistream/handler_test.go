@@ -3,11 +3,14 @@
 package uistream
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -127,6 +130,51 @@ func TestAttackHandler(t *testing.T) {
 	}
 	if code := post(t, url, `{"id":"`+id+`","answers":["once"]}`); code != http.StatusNoContent {
 		t.Errorf("the answer gets %d", code)
+	}
+}
+
+// A question of one chat is in the streams of the others too.
+func TestQuestionIsInEachStream(t *testing.T) {
+	h, url, first := serve(t, off{})
+	var calls atomic.Int64
+	h.Model = &sandboxtest.Model{Next: func(sandbox.ModelRequest) sandboxtest.Turn { // each call needs a question
+		return sandboxtest.CallTool("write", map[string]any{"path": fmt.Sprintf("%d.txt", calls.Add(1)), "content": "made"})
+	}}
+	second, err := h.Box.NewSession(t.Context(), sandbox.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	h.Session = func(_ context.Context, chat string) (*sandbox.Session, error) {
+		return map[string]*sandbox.Session{"c": first, "d": second}[chat], nil
+	}
+	open := func(not string) (id string) {
+		until.True(t, "a question", func() bool {
+			list := h.asker.Questions()
+			if len(list) == 0 || list[0].ID == not {
+				return false
+			}
+			id = list[0].ID
+			return true
+		})
+		return id
+	}
+	streams := []*http.Response{send(t, url, hello)}
+	id := open("")
+	streams = append(streams, send(t, url, strings.Replace(hello, `"id":"c"`, `"id":"d"`, 1)))
+	if code := post(t, url, `{"id":"`+id+`","answers":["once"]}`); code != http.StatusNoContent {
+		t.Fatalf("the answer gets %d", code)
+	}
+	id = open(id) // while both chats run
+	for i, stream := range streams {
+		defer stream.Body.Close()
+		there := false
+		for lines := bufio.NewScanner(stream.Body); !there && lines.Scan(); {
+			there = strings.Contains(lines.Text(), `"data-question"`) && strings.Contains(lines.Text(), id)
+		}
+		if !there {
+			t.Errorf("stream %d ends without the question", i)
+		}
 	}
 }
 
